@@ -25,6 +25,12 @@ pub enum Wildcard {
     /// True or false.
     #[strum(to_string = "{{any:bool}}")]
     Bool,
+    /// An array of any length.
+    #[strum(to_string = "{{any:array}}")]
+    Array,
+    /// An object with any members.
+    #[strum(to_string = "{{any:object}}")]
+    Object,
     /// A string of 32 hexadecimal digits in five groups.
     #[strum(to_string = "{{any:uuid}}")]
     Uuid,
@@ -46,6 +52,8 @@ impl Wildcard {
             Wildcard::Number => value.is_number(),
             Wildcard::Text => value.is_string(),
             Wildcard::Bool => value.is_boolean(),
+            Wildcard::Array => value.is_array(),
+            Wildcard::Object => value.is_object(),
             Wildcard::Uuid => value.as_str().is_some_and(is_uuid),
             Wildcard::Timestamp => value.as_str().is_some_and(is_timestamp),
         }
@@ -58,6 +66,8 @@ impl Wildcard {
             Wildcard::Int | Wildcard::Number => Value::from(1),
             Wildcard::Text => Value::from("text"),
             Wildcard::Bool => Value::from(true),
+            Wildcard::Array => Value::Array(Vec::new()),
+            Wildcard::Object => Value::Object(Map::new()),
             Wildcard::Uuid => Value::from("00000000-0000-4000-8000-000000000000"),
             Wildcard::Timestamp => Value::from("2000-01-01T00:00:00Z"),
         }
@@ -70,6 +80,8 @@ impl Wildcard {
             Wildcard::Number => "a number",
             Wildcard::Text => "a string",
             Wildcard::Bool => "a bool",
+            Wildcard::Array => "an array",
+            Wildcard::Object => "an object",
             Wildcard::Uuid => "a UUID",
             Wildcard::Timestamp => "an RFC 3339 timestamp",
         }
@@ -113,6 +125,12 @@ impl JsonPattern {
     #[must_use]
     pub fn wildcards(&self) -> usize {
         wildcards(&self.value)
+    }
+
+    /// Whether objects may have more members than it names.
+    #[must_use]
+    pub fn allows_extra(&self) -> bool {
+        self.extra
     }
 
     /// A value that fits.
@@ -184,10 +202,15 @@ impl JsonPattern {
             let path = member(path, name);
             match got.get(name) {
                 Some(got) => self.collect(&path, value, got, found),
-                None => found.push(format!("{path}: is missing")),
+                None => found.push(format!("{path}: is missing{}", spelt_otherwise(name, got))),
             }
         }
-        let unexpected = got.iter().filter(|(name, _)| !self.extra && !expected.contains_key(*name));
+        // One that is only spelt otherwise has been told.
+        let is_told = |name: &str| {
+            expected.keys().any(|known| !got.contains_key(known) && known.eq_ignore_ascii_case(name))
+        };
+        let unexpected =
+            got.iter().filter(|(name, _)| !self.extra && !expected.contains_key(*name) && !is_told(name));
         found.extend(
             unexpected.map(|(name, value)| {
                 format!("{}: was not expected, got {}", member(path, name), short(value))
@@ -229,6 +252,13 @@ fn example(value: &Value) -> Value {
     }
 }
 
+fn spelt_otherwise(name: &str, got: &Map<String, Value>) -> String {
+    let other = got.keys().find(|got| got.eq_ignore_ascii_case(name));
+    other.map_or_else(String::new, |other| {
+        format!("; \"{other}\" is there, but upper and lower case are different names")
+    })
+}
+
 fn member(path: &str, name: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     match !name.is_empty() && name.bytes().all(is_plain) {
@@ -263,6 +293,8 @@ mod tests {
             (Wildcard::Number, vec![json!(7), json!(7.5)], vec![json!("7.5"), json!(true)]),
             (Wildcard::Text, vec![json!(""), json!("a")], vec![json!(1), json!(["a"])]),
             (Wildcard::Bool, vec![json!(true), json!(false)], vec![json!(0), json!("true")]),
+            (Wildcard::Array, vec![json!([]), json!([1, "a"])], vec![json!({}), json!("[]")]),
+            (Wildcard::Object, vec![json!({}), json!({"a": 1})], vec![json!([]), json!(null)]),
             (
                 Wildcard::Uuid,
                 vec![json!("0b9ff8aa-3D1C-4d3e-9f00-000000000001")],

@@ -1,20 +1,24 @@
 //! A contract that is learned from a service: each request is asked several times, of two fresh processes, and what all
 //! answers have in common is what every later answer must have.
 
+mod answer;
+mod text;
 mod varying;
 
-use std::{collections::BTreeMap, path::Path, time::Duration};
+pub(crate) use answer::LearnedAnswer;
+pub(crate) use text::Draft;
+
+use std::{net::SocketAddr, path::Path, time::Duration};
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use serde::Serialize;
 use tare_host::process::Supervisor;
 use tare_load::http1::Response;
 
 use crate::{
     catalogue::Service,
-    contract::{CheckId, Contract, ContractError, FORMAT, Level},
-    launch::{self, LaunchError, Ready, Settings},
+    contract::{Contract, ContractError, Request},
+    launch::{self, LaunchError, Settings},
     probe::{self, AskError, Readiness},
     prove::GRACE,
     settings::ServiceSettings,
@@ -28,12 +32,9 @@ const STARTS: usize = 2;
 /// A server that runs already is not started afresh.
 const STARTS_OF_RUNNING: usize = 1;
 const TIMES: usize = 2;
-/// From this status on an answer is an error.
-const ERROR_STATUS: u16 = 400;
 /// How long one answer may take.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How much of an unexpected body is quoted.
-const QUOTED_BYTES: usize = 60;
+pub(crate) const CONTENT_TYPE: &str = "Content-Type";
 
 /// One request, as a user writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +42,8 @@ pub struct Question {
     pub method: String,
     pub path: String,
     pub body: Option<String>,
+    /// The headers beside `Host` and `Content-Length`.
+    pub headers: Vec<(String, String)>,
 }
 
 /// What is required of the answers to a request.
@@ -115,10 +118,22 @@ impl std::fmt::Display for Required {
             Required::Status { status } => {
                 write!(
                     f,
-                    "every answer must have status {status}; its body is not compared, because it changes or is no plain text"
+                    "every answer must have status {status}; its body is not compared, because it changes, is no plain text or is not described"
                 )
             }
         }
+    }
+}
+
+impl Question {
+    /// With the content type of `body`: JSON if it is some, or a form.
+    pub fn new(method: &str, path: &str, body: Option<String>) -> Question {
+        let content_type = |body: &String| match serde_json::from_str::<serde::de::IgnoredAny>(body) {
+            Ok(_) => "application/json",
+            Err(_) => "application/x-www-form-urlencoded",
+        };
+        let headers = body.iter().map(|body| (CONTENT_TYPE.to_owned(), content_type(body).to_owned()));
+        Question { method: method.to_owned(), path: path.to_owned(), headers: headers.collect(), body }
     }
 }
 
@@ -136,8 +151,7 @@ pub struct Ground<'a> {
 /// # Errors
 /// It cannot be started, does not answer, answers with an error, or with one status and then another.
 pub fn learn(service: &Service, asked: &[Question], ground: &Ground) -> Result<Learned, LearnError> {
-    // Its answers are not looked at: it only says what is sent.
-    let provisional = parse(&text(asked, &vec![LearnedAnswer::of_status(200); asked.len()]))?;
+    let provisional = provisional(asked.to_vec())?;
     let mut answers = vec![Vec::new(); asked.len()];
     let starts = if service.running.is_some() { STARTS_OF_RUNNING } else { STARTS };
     for start in 0..starts {
@@ -151,28 +165,50 @@ pub fn learn(service: &Service, asked: &[Question], ground: &Ground) -> Result<L
         };
         let stem = format!("learn-{}", start + 1);
         let ready = launch::launch(service, &settings, ground.supervisor, ground.folder, &stem)?;
-        let told = ask_all(&ready, &provisional, asked, &mut answers);
+        let server = Server { address: ready.address, host: &ready.host };
+        let told = ask_all(&server, &provisional, asked, &mut answers);
         ready.process.stop(GRACE);
         told?;
     }
     contract_of(asked, &answers)
 }
 
+/// A contract that only says what is sent: its answers are not looked at.
+///
+/// # Errors
+/// A request is nothing that a contract can say.
+pub(crate) fn provisional(asked: Vec<Question>) -> Result<Contract, ContractError> {
+    let requests = asked.into_iter().map(|asked| (asked, LearnedAnswer::of_status(200)));
+    let draft = Draft { name: NAME.to_owned(), title: String::new(), requests: requests.collect() };
+    Ok(draft.learned()?.contract)
+}
+
+/// Where requests are sent.
+#[derive(Debug, Clone, Copy)]
+pub struct Server<'a> {
+    pub address: SocketAddr,
+    /// The value of `Host`.
+    pub host: &'a str,
+}
+
+impl Server<'_> {
+    /// The answer to one request, on a connection of its own.
+    pub(crate) fn ask(&self, contract: &Contract, request: &Request) -> Result<Response, AskError> {
+        let exchange = contract.exchange(request, self.host, &mut ChaCha8Rng::seed_from_u64(0));
+        probe::ask(&mut probe::connect(self.address, PATIENCE)?, &exchange)
+    }
+}
+
 fn ask_all(
-    ready: &Ready,
+    server: &Server,
     contract: &Contract,
     asked: &[Question],
     answers: &mut [Vec<Response>],
 ) -> Result<(), LearnError> {
     for _ in 0..TIMES {
-        for (place, (asked, request)) in asked.iter().zip(&contract.requests).enumerate() {
-            let mut random = ChaCha8Rng::seed_from_u64(0);
-            let exchange = contract.exchange(request, &ready.host, &mut random);
-            let answer = probe::connect(ready.address, PATIENCE)
-                .map_err(AskError::from)
-                .and_then(|mut stream| probe::ask(&mut stream, &exchange));
+        for ((asked, request), answers) in asked.iter().zip(&contract.requests).zip(answers.iter_mut()) {
             let unanswered = |source| LearnError::Unanswered { asked: asked.clone(), source };
-            answers[place].push(answer.map_err(unanswered)?);
+            answers.push(server.ask(contract, request).map_err(unanswered)?);
         }
     }
     Ok(())
@@ -180,142 +216,14 @@ fn ask_all(
 
 /// What all answers to each request have in common.
 fn contract_of(asked: &[Question], answers: &[Vec<Response>]) -> Result<Learned, LearnError> {
-    let mut common = Vec::new();
-    for (asked, answers) in asked.iter().zip(answers) {
-        common.push(LearnedAnswer::common(asked, answers)?);
-    }
-    let text = text(asked, &common);
-    let required = asked.iter().cloned().zip(common.iter().map(LearnedAnswer::required)).collect();
-    Ok(Learned { contract: parse(&text)?, text, required })
-}
-
-fn parse(text: &str) -> Result<Contract, ContractError> {
-    Contract::parse(text, Path::new(&format!("{NAME}.toml")))
-}
-
-/// The `[request.response]` of a contract.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-struct LearnedAnswer {
-    status: u16,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    body: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    json: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    extra: Option<&'static str>,
-    #[serde(skip)]
-    wildcards: usize,
-}
-
-impl LearnedAnswer {
-    fn of_status(status: u16) -> LearnedAnswer {
-        LearnedAnswer { status, body: None, json: None, extra: None, wildcards: 0 }
-    }
-
-    fn common(asked: &Question, answers: &[Response]) -> Result<LearnedAnswer, LearnError> {
-        let Some(first) = answers.first() else { return Ok(LearnedAnswer::of_status(200)) };
-        let status = first.status;
-        if let Some(other) = answers.iter().find(|answer| answer.status != status) {
-            return Err(LearnError::Unsteady { asked: asked.clone(), statuses: [status, other.status] });
-        }
-        if status >= ERROR_STATUS {
-            let quoted = &first.body[..first.body.len().min(QUOTED_BYTES)];
-            let body = quoted.escape_ascii().to_string();
-            return Err(LearnError::Refused { asked: asked.clone(), status, body });
-        }
-        let is_same = answers.iter().all(|answer| answer.body == first.body);
-        // Braces of the service's own would be read as placeholders.
-        let has_braces = |answer: &Response| answer.body.windows(2).any(|two| two == b"{{");
-        Ok(match std::str::from_utf8(&first.body) {
-            _ if answers.iter().any(has_braces) => LearnedAnswer::of_status(status),
-            Ok(text) if is_same => {
-                LearnedAnswer { body: Some(text.to_owned()), ..LearnedAnswer::of_status(status) }
-            }
-            _ => LearnedAnswer::pattern(status, answers),
-        })
-    }
-
-    /// The JSON that the answers have in common; if there is none, their status.
-    fn pattern(status: u16, answers: &[Response]) -> LearnedAnswer {
-        let values = answers.iter().map(|answer| serde_json::from_slice(&answer.body).ok());
-        let common = values.collect::<Option<Vec<_>>>().and_then(|values| varying::pattern_of(&values));
-        let unknown = LearnedAnswer::of_status(status);
-        common.map_or(unknown.clone(), |common| LearnedAnswer {
-            json: Some(common.value.to_string()),
-            extra: common.extra.then_some("allow"),
-            wildcards: common.pattern().wildcards(),
-            ..unknown
-        })
-    }
-
-    fn required(&self) -> Required {
-        let status = self.status;
-        if self.wildcards > 0 || self.extra.is_some() {
-            return Required::Pattern { status, wildcards: self.wildcards };
-        }
-        match (&self.body, &self.json) {
-            (Some(body), _) => Required::Body { status, bytes: body.len() },
-            (None, Some(_)) => Required::Json { status },
-            (None, None) => Required::Status { status },
-        }
-    }
-}
-
-/// A contract as a person would write it.
-fn text(asked: &[Question], answers: &[LearnedAnswer]) -> String {
-    #[derive(Serialize)]
-    struct ContractText<'a> {
-        format: &'a str,
-        name: &'a str,
-        title: String,
-        checks: BTreeMap<&'a str, Level>,
-        request: Vec<RequestText<'a>>,
-    }
-    #[derive(Serialize)]
-    struct RequestText<'a> {
-        name: String,
-        method: &'a str,
-        path: &'a str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        body: Option<&'a str>,
-        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-        headers: BTreeMap<&'a str, &'a str>,
-        response: &'a LearnedAnswer,
-    }
-    let requests = asked.iter().zip(answers).map(|(asked, response)| {
-        let Question { method, path, body } = asked;
-        let headers = asked.content_type().into_iter().map(|kind| ("Content-Type", kind)).collect();
-        RequestText { name: asked.to_string(), method, path, body: body.as_deref(), headers, response }
-    });
+    let common = asked
+        .iter()
+        .zip(answers)
+        .map(|(asked, answers)| LearnedAnswer::common(asked, answers).map(|answer| (asked.clone(), answer)));
+    let requests = common.collect::<Result<Vec<_>, _>>()?;
     let names: Vec<String> = asked.iter().map(ToString::to_string).collect();
-    let file = ContractText {
-        format: FORMAT,
-        name: NAME,
-        title: format!("learned from the answers to {}", names.join(", ")),
-        checks: checks(),
-        request: requests.collect(),
-    };
-    toml::to_string(&file).expect("texts, numbers and tables are TOML")
-}
-
-/// Only what a learned contract knows is checked: the answers, that connections are kept, and how the service ends.
-fn checks() -> BTreeMap<&'static str, Level> {
-    let level = |check: CheckId| match check {
-        CheckId::Response => Level::Require,
-        CheckId::KeepAlive | CheckId::End => Level::Warn,
-        _ => Level::Skip,
-    };
-    CheckId::ALL.iter().map(|check| (check.name(), level(*check))).collect()
-}
-
-impl Question {
-    fn content_type(&self) -> Option<&'static str> {
-        let body = self.body.as_deref()?;
-        match serde_json::from_str::<serde::de::IgnoredAny>(body) {
-            Ok(_) => Some("application/json"),
-            Err(_) => Some("application/x-www-form-urlencoded"),
-        }
-    }
+    let title = format!("learned from the answers to {}", names.join(", "));
+    Ok(Draft { name: NAME.to_owned(), title, requests }.learned()?)
 }
 
 #[cfg(test)]
@@ -323,9 +231,10 @@ mod tests {
     use tare_load::http1::parse_response;
 
     use super::*;
+    use crate::contract::{CheckId, Level};
 
     fn get(path: &str) -> Question {
-        Question { method: "GET".to_owned(), path: path.to_owned(), body: None }
+        Question::new("GET", path, None)
     }
 
     fn answer(status: u16, body: &str) -> Response {
@@ -350,12 +259,11 @@ mod tests {
 
     #[test]
     fn the_contract_is_a_file_that_is_read_again() {
-        let post =
-            Question { method: "POST".to_owned(), path: "/b".to_owned(), body: Some("{\"x\":1}".to_owned()) };
+        let post = Question::new("POST", "/b", Some("{\"x\":1}".to_owned()));
         let answers = [vec![answer(200, "a \"quoted\"\nline")], vec![answer(201, "")]];
         let learned = contract_of(&[get("/a?b=%20"), post], &answers).unwrap();
         insta::assert_snapshot!(learned.text);
-        assert_eq!(parse(&learned.text).unwrap(), learned.contract);
+        assert_eq!(Contract::parse(&learned.text, Path::new("learned.toml")).unwrap(), learned.contract);
         let request = &learned.contract.requests[1];
         assert_eq!(request.ask.headers[0].0, "Content-Type");
         assert_eq!(learned.contract.level(CheckId::NotFound), Level::Skip);

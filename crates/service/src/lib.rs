@@ -16,6 +16,7 @@ mod lock;
 pub mod probe;
 pub mod prove;
 pub mod raw_socket;
+pub mod record;
 pub mod revisions;
 pub mod settings;
 pub mod verify;

@@ -42,6 +42,11 @@ impl AskedOptions {
         self.get.is_empty() && self.post.is_empty()
     }
 
+    /// Asks for this path.
+    pub(crate) fn of_path(path: &str) -> AskedOptions {
+        AskedOptions { get: vec![path.to_owned()], ..AskedOptions::default() }
+    }
+
     /// Asks for these paths, and sends these bodies to these.
     pub(crate) fn enter(&mut self, get: Vec<String>, post: Vec<(String, String)>) {
         self.get = get;
@@ -94,7 +99,7 @@ impl AskedOptions {
 
 fn question(method: &str, path: &str, body: Option<&String>) -> anyhow::Result<Question> {
     ensure!(path.starts_with('/'), "\"{path}\" is not a path: begin it with a slash");
-    Ok(Question { method: method.to_owned(), path: path.to_owned(), body: body.cloned() })
+    Ok(Question::new(method, path, body.cloned()))
 }
 
 /// Learns what is `asked` from the first of `rows` that is not the raw socket; all rows then serve this contract. It is

@@ -28,6 +28,13 @@ const EXAMPLES: [Example; 18] = [
         commands: &["tare init --dry-run", "tare init --get /items/1"],
     },
     Example {
+        question: "How do I write a contract of my service?",
+        commands: &[
+            "tare record http://127.0.0.1:3000/items/1 --out shop.toml",
+            "tare record openapi.yaml --server http://127.0.0.1:3000 --out shop.toml",
+        ],
+    },
+    Example {
         question: "Which of two commands is cheaper, and by how much?",
         commands: &["tare compare 'node a.js' 'node b.js' --get /items/1"],
     },

@@ -13,6 +13,7 @@ pub(crate) mod load;
 pub(crate) mod man;
 mod print;
 pub(crate) mod raw_socket;
+pub(crate) mod record;
 pub(crate) mod report;
 mod revised;
 pub(crate) mod run;

@@ -17,6 +17,7 @@ mod planted;
 mod published;
 mod raw_socket;
 mod record;
+mod recording;
 mod reference;
 mod report;
 mod run;

@@ -54,6 +54,8 @@ pub enum Problem {
     Json { reason: String },
     #[error("a wildcard such as {{{{any:int}}}} must be a whole value in quotes: \"{{{{any:int}}}}\"")]
     WildcardInText,
+    #[error("{what} needs format = \"{needed}\" in the first line")]
+    Newer { what: &'static str, needed: &'static str },
     #[error("\"extra\" is about the members of \"json\", which is not given")]
     ExtraWithoutJson,
     #[error("the status {status} is not one of 200 to 599")]

@@ -15,9 +15,8 @@ pub(super) type Headers = BTreeMap<Spanned<String>, Spanned<String>>;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ContractFile {
-    /// Judged by `document::parse` before this type is read.
-    #[serde(rename = "format")]
-    pub _format: String,
+    /// One of those that this program reads: judged before this type is read.
+    pub format: String,
     pub name: Spanned<String>,
     pub title: String,
     #[serde(default)]

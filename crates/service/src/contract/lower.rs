@@ -8,13 +8,16 @@ use toml::Spanned;
 use super::error::{ContractError, Problem};
 use super::file::{BadFile, ContractFile, Extra, Headers, RequestFile, ResponseFile};
 use super::placeholder::{Kind, Placeholder, Template};
-use super::{Answer, Ask, Bad, Body, CheckId, Contract, Level, Request};
+use super::{Answer, Ask, Bad, Body, CheckId, Contract, FORMAT, Level, OLDER, Request};
 use tare_host::spelling::suggestion;
 use tare_load::pattern::JsonPattern;
 
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /// Written by [`super::Filled::bytes`] from the request itself, so that they are always right.
 const RESERVED: [&str; 3] = ["host", "content-length", "transfer-encoding"];
+
+/// How a wildcard begins.
+const WILDCARD: &str = "{{any";
 
 /// An error and the byte of the file at which it is.
 type Lowered<T> = Result<T, (usize, Problem)>;
@@ -32,6 +35,9 @@ fn contract(file: ContractFile, stem: &str) -> Lowered<Contract> {
         let name = file.name.get_ref().clone();
         return Err((file.name.span().start, Problem::Name { name, stem: stem.to_owned() }));
     }
+    if file.format == OLDER {
+        file.requests.iter().try_for_each(|request| refuse_what_is_newer(request.response.get_ref()))?;
+    }
     let defaults = &file.defaults.headers;
     let requests: Vec<Request> =
         file.requests.iter().map(|request| self::request(request, defaults)).collect::<Lowered<_>>()?;
@@ -43,6 +49,16 @@ fn contract(file: ContractFile, stem: &str) -> Lowered<Contract> {
     }
     let checks = checks(&file.checks)?;
     Ok(Contract { name: stem.to_owned(), title: file.title, service: file.service, requests, bad, checks })
+}
+
+fn refuse_what_is_newer(response: &ResponseFile) -> Lowered<()> {
+    let newer =
+        |span: std::ops::Range<usize>, what| Err((span.start, Problem::Newer { what, needed: FORMAT }));
+    match (&response.json, &response.extra) {
+        (_, Some(extra)) => newer(extra.span(), "\"extra\""),
+        (Some(json), None) if json.get_ref().contains(WILDCARD) => newer(json.span(), "a wildcard"),
+        _ => Ok(()),
+    }
 }
 
 fn unique<'f>(names: impl Iterator<Item = &'f Spanned<String>>) -> Lowered<()> {
@@ -199,7 +215,7 @@ fn repeated(template: Template, text: &Spanned<String>, ask: &Ask) -> Lowered<Te
 fn json_body(text: &Spanned<String>, extra: Option<&Spanned<Extra>>, ask: &Ask) -> Lowered<Body> {
     let template = json(text, ask)?;
     let extra = extra.is_some_and(|extra| *extra.get_ref() == Extra::Allow);
-    let written = text.get_ref().matches("{{any").count();
+    let written = text.get_ref().matches(WILDCARD).count();
     if written == 0 && !extra {
         return Ok(Body::Json(template));
     }

@@ -20,8 +20,8 @@ use std::path::Path;
 pub use check::{CheckId, CheckText, Level};
 pub use error::{ContractError, Problem};
 pub use exchange::{Filled, fixed_response};
-pub(crate) use placeholder::LABEL_LENGTH_MAX;
 pub use placeholder::{Kind, Placeholder, PlaceholderError, Template, Values};
+pub(crate) use placeholder::{LABEL_LENGTH_MAX, percent_encoded};
 pub use varied::{Varied, VariedTexts};
 
 use crate::document;

@@ -189,7 +189,7 @@ fn wildcard(inside: &str) -> Result<Option<String>, PlaceholderError> {
 }
 
 /// All but what RFC 3986 calls unreserved.
-fn percent_encoded(text: &str) -> String {
+pub(crate) fn percent_encoded(text: &str) -> String {
     let one = |byte: u8| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
         _ => format!("%{byte:02X}"),

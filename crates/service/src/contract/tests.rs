@@ -10,7 +10,7 @@ use tare_load::exchange::{Exchange, ExpectedBody};
 
 use super::*;
 
-const RIGHT: &str = r#"format = "1.0"
+const RIGHT: &str = r#"format = "1.1"
 name = "sample"
 title = "A sample"
 
@@ -43,7 +43,7 @@ fn request(path: &str, response: &str, more: &str) -> String {
 }
 
 fn contract(requests: &[String]) -> Contract {
-    parse(&format!("format = \"1.0\"\nname = \"sample\"\ntitle = \"\"\n{}", requests.concat())).unwrap()
+    parse(&format!("format = \"1.1\"\nname = \"sample\"\ntitle = \"\"\n{}", requests.concat())).unwrap()
 }
 
 fn text(exchange: &Exchange) -> &str {
@@ -58,7 +58,7 @@ fn an_unknown_name_is_reported_with_the_nearest_one() {
     assert_snapshot!(error("\"GET\"", "\"Get\""), @r#"contracts/sample.toml:7: unknown method "Get"; did you mean "GET"?"#);
     assert_snapshot!(error("{{label.a}}", "{{lable.a}}"), @r#"contracts/sample.toml:8: unknown placeholder "lable.a"; did you mean "label"?"#);
     assert_snapshot!(error("\"sample\"", "\"simple\""), @r#"contracts/sample.toml:2: the name is "simple", but the file is called "sample.toml": they must be the same"#);
-    assert_snapshot!(error("\"1.0\"", "\"1.2\""), @r#"contracts/sample.toml:1: format "1.2" is not one this tare reads: it reads "1.0" and "1.1""#);
+    assert_snapshot!(error("\"1.1\"", "\"1.2\""), @r#"contracts/sample.toml:1: format "1.2" is not one this tare reads: it reads "1.0" and "1.1""#);
 }
 
 #[test]
@@ -95,6 +95,17 @@ fn errors_in_wildcards_are_reported() {
         error("\"{{label.a}}", "\"{{any:int}}").contains("unknown placeholder \"any:int\""),
         "only in JSON"
     );
+}
+
+#[test]
+fn an_older_file_is_told_what_it_needs() {
+    let older = |response: &str| {
+        parse(&RIGHT.replace("\"1.1\"", "\"1.0\"").replace("body = \"{{label.a}}\"", response)).map(drop)
+    };
+    assert!(older("body = \"{{label.a}}\"").is_ok());
+    let error = |response: &str| older(response).unwrap_err().to_string();
+    assert_snapshot!(error("json = '\"{{any:int}}\"'"), @r#"contracts/sample.toml:11: a wildcard needs format = "1.1" in the first line"#);
+    assert_snapshot!(error("json = '1'\nextra = \"allow\""), @r#"contracts/sample.toml:12: "extra" needs format = "1.1" in the first line"#);
 }
 
 #[test]

@@ -69,6 +69,21 @@ fn elements(arrays: &[&Vec<Value>], extra: &mut bool) -> Option<Value> {
     (0..length).map(element).collect::<Option<Vec<_>>>().map(Value::Array)
 }
 
+/// The value with a wildcard for each string that is an identifier or an instant by its form.
+pub(super) fn without_moments(value: Value) -> Value {
+    match value {
+        Value::Array(values) => values.into_iter().map(without_moments).collect(),
+        Value::Object(members) => {
+            Value::Object(members.into_iter().map(|(name, value)| (name, without_moments(value))).collect())
+        }
+        value => {
+            let wildcard =
+                [Wildcard::Uuid, Wildcard::Timestamp].into_iter().find(|kind| kind.accepts(&value));
+            wildcard.map_or(value, wild)
+        }
+    }
+}
+
 fn wild(wildcard: Wildcard) -> Value {
     Value::from(wildcard.to_string())
 }

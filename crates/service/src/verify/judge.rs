@@ -1,8 +1,8 @@
 //! Compares an answer with what the contract expects, and describes every difference. No I/O.
 
-use serde_json::Value;
 use tare_load::exchange::{Expected, ExpectedBody};
 use tare_load::http1::Response;
+use tare_load::pattern::JsonPattern;
 
 use super::escape::quote;
 use super::media_type;
@@ -90,15 +90,15 @@ fn framing(response: &Response) -> Result<(), String> {
 fn body(got: &[u8], expected: &ExpectedBody) -> Vec<String> {
     match expected {
         ExpectedBody::Exact(expected) if expected != got => vec![bytes_differ(expected, got)],
-        ExpectedBody::Json(expected) => json_differs(got, |got| differences("", expected, got)),
-        ExpectedBody::Pattern(pattern) => json_differs(got, |got| pattern.differences(got)),
+        ExpectedBody::Json(expected) => json_differs(got, &JsonPattern::new(expected.clone(), false)),
+        ExpectedBody::Pattern(pattern) => json_differs(got, pattern),
         ExpectedBody::Exact(_) | ExpectedBody::Any => Vec::new(),
     }
 }
 
-fn json_differs(got: &[u8], differences: impl FnOnce(&Value) -> Vec<String>) -> Vec<String> {
+fn json_differs(got: &[u8], expected: &JsonPattern) -> Vec<String> {
     match serde_json::from_slice(got) {
-        Ok(got) => differences(&got),
+        Ok(got) => expected.differences(&got),
         Err(error) => vec![format!("the body is not JSON: {error}; got {}", quote(got))],
     }
 }
@@ -119,65 +119,10 @@ fn bytes_differ(expected: &[u8], got: &[u8]) -> String {
     )
 }
 
-/// The places at which two JSON values part, as `/member/0`; none if they are equal.
-fn differences(path: &str, expected: &Value, got: &Value) -> Vec<String> {
-    let place = if path.is_empty() { "the JSON" } else { path };
-    match (expected, got) {
-        (Value::Object(expected), Value::Object(got)) => of_objects(path, place, expected, got),
-        (Value::Array(expected), Value::Array(got)) if expected.len() != got.len() => {
-            let (wanted, came) = (expected.len(), got.len());
-            vec![format!("{place}: expected an array of length {wanted}, got length {came}")]
-        }
-        (Value::Array(expected), Value::Array(got)) => {
-            let pairs = expected.iter().zip(got).enumerate();
-            pairs
-                .flat_map(|(index, (expected, got))| differences(&format!("{path}/{index}"), expected, got))
-                .collect()
-        }
-        _ if expected == got => Vec::new(),
-        _ => vec![format!("{place}: expected {}, got {}", short(expected), short(got))],
-    }
-}
-
-type Object = serde_json::Map<String, Value>;
-
-fn of_objects(path: &str, place: &str, expected: &Object, got: &Object) -> Vec<String> {
-    let of_member = |(name, value): (&String, &Value)| match got.get(name) {
-        Some(got) => differences(&format!("{path}/{name}"), value, got),
-        None => vec![missing(place, name, got)],
-    };
-    let mut found: Vec<String> = expected.iter().flat_map(of_member).collect();
-    // One that is only spelt otherwise has been told.
-    let is_spelt_otherwise =
-        |extra: &str| expected.keys().any(|name| !got.contains_key(name) && name.eq_ignore_ascii_case(extra));
-    let extra = got.keys().filter(|name| !expected.contains_key(*name) && !is_spelt_otherwise(name));
-    found.extend(extra.map(|name| format!("{place} has a member \"{name}\" that was not expected")));
-    found
-}
-
-fn missing(place: &str, name: &str, got: &Object) -> String {
-    match got.keys().find(|got| got.eq_ignore_ascii_case(name)) {
-        Some(other) => {
-            format!(
-                "{place} has no member \"{name}\" but \"{other}\": upper and lower case are different names"
-            )
-        }
-        None => format!("{place} has no member \"{name}\""),
-    }
-}
-
-fn short(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -203,13 +148,13 @@ mod tests {
     #[test]
     fn json_says_where_it_parts() {
         assert_eq!(json(json!({"a": 2, "b": 1}), "{ \"b\":1, \"a\":2 }"), "");
-        assert_eq!(json(json!({"Hello": "world"}), "{}"), "the JSON has no member \"Hello\"");
-        assert_eq!(json(json!({}), "{\"x\":1}"), "the JSON has a member \"x\" that was not expected");
+        assert_eq!(json(json!({"Hello": "world"}), "{}"), "$.Hello: is missing");
+        assert_eq!(json(json!({}), "{\"x\":1}"), "$.x: was not expected, got 1");
         assert_eq!(
             json(json!({"a": [1, {"b": 2}]}), "{\"a\":[1,{\"b\":\"2\"}]}"),
-            "/a/1/b: expected 2, got \"2\""
+            "$.a[1].b: expected 2, got \"2\""
         );
-        assert_eq!(json(json!([1]), "[1,2]"), "the JSON: expected an array of length 1, got length 2");
+        assert_eq!(json(json!([1]), "[1,2]"), "$: expected an array of length 1, got length 2");
         assert!(json(json!([1]), "[1").starts_with("the body is not JSON"));
     }
 
@@ -218,8 +163,8 @@ mod tests {
         let (wanted, got) = (json!({"Hello": 1, "a": [1, 2], "c": 3}), r#"{"hello":1,"a":[1,3],"d":4}"#);
         assert_eq!(
             json(wanted, got),
-            "the JSON has no member \"Hello\" but \"hello\": upper and lower case are different names; \
-             /a/1: expected 2, got 3; the JSON has no member \"c\"; the JSON has a member \"d\" that was not expected"
+            "$.Hello: is missing; \"hello\" is there, but upper and lower case are different names; \
+             $.a[1]: expected 2, got 3; $.c: is missing; $.d: was not expected, got 4"
         );
         let of = |count: u32| told(&(0..count).map(|number| number.to_string()).collect::<Vec<_>>());
         assert_eq!((of(6).as_str(), of(8).as_str()), ("0; 1; 2; 3; 4; 5", "0; 1; 2; 3; 4; 5; and 2 more"));
@@ -248,7 +193,7 @@ mod tests {
         assert_eq!(
             answered(201, "text/plain", "{}"),
             Err("expected status 200, got 201 with the body \"{}\"; expected content type \"application/json\", got \
-                 \"text/plain\"; expected \"X: 1\", got no X; the JSON has no member \"a\""
+                 \"text/plain\"; expected \"X: 1\", got no X; $.a: is missing"
                 .to_owned())
         );
         assert_eq!(
@@ -276,8 +221,6 @@ mod tests {
     proptest! {
         #[test]
         fn two_values_differ_somewhere_unless_they_are_equal(one in any_json(), other in any_json()) {
-            prop_assert!(differences("", &one, &one).is_empty());
-            prop_assert_eq!(differences("", &one, &other).is_empty(), one == other);
             prop_assert_eq!(body(one.to_string().as_bytes(), &ExpectedBody::Json(other.clone())).is_empty(), one == other);
         }
 

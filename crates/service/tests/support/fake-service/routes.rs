@@ -4,6 +4,7 @@
 use crate::http::{Request, Response};
 use crate::modes::Mode;
 use serde_json::Value;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -21,6 +22,8 @@ pub(crate) struct Routes {
     freed: Condvar,
     first_echo: OnceLock<Response>,
     first_label: OnceLock<Response>,
+    /// How often the item of the shop was read.
+    reads: AtomicU64,
 }
 
 impl Routes {
@@ -33,6 +36,7 @@ impl Routes {
             freed: Condvar::new(),
             first_echo: OnceLock::new(),
             first_label: OnceLock::new(),
+            reads: AtomicU64::new(0),
         }
     }
 
@@ -66,12 +70,21 @@ impl Routes {
                 Response::json(r#"{"hello":"world"}"#)
             }
             ("GET", "/framework", _) => Response::json(r#"{"Hello":"world"}"#),
+            ("GET", "/shop/items/1", _) => self.item(),
+            ("POST", "/shop/items", _) => self.echo(&request.body),
             ("GET", "/benchmark", _) => self.benchmark(&request.query),
             ("GET", _, Some(label)) => self.label(label),
             (_, "/" | "/api/test" | "/test/status" | "/test" | "/framework" | "/benchmark", _)
             | (_, _, Some(_)) => Response::text(405, "method not allowed"),
             _ => Response::text(404, "not found"),
         }
+    }
+
+    /// It changes with each answer, as records of real services do.
+    fn item(&self) -> Response {
+        let read = self.reads.fetch_add(1, Ordering::Relaxed);
+        let now = jiff::Timestamp::now();
+        Response::json(format!(r#"{{"id":1,"name":"tea","read":{read},"at":"{now}","tags":["hot"]}}"#))
     }
 
     fn echo(&self, body: &[u8]) -> Response {

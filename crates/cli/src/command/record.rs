@@ -1,0 +1,142 @@
+//! `tare record`: writes a contract of what a server answers, or of what an OpenAPI document or a HAR file says.
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::{Context, bail, ensure};
+use tare_load::Endpoint;
+use tare_service::{
+    learn::Server,
+    record::{self, Recorded, Source, Wish},
+};
+
+use super::{
+    asked::AskedOptions,
+    target::{
+        self,
+        url::{self, Url},
+    },
+};
+use crate::{
+    exit::Outcome,
+    output::{paint, print, write_file},
+};
+
+/// The name of a contract that goes to standard output.
+const NAME: &str = "recorded";
+/// How long a server may take to accept the first connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Write a contract: of the answers of a server, of an OpenAPI document, or of a HAR file
+///
+/// A server is asked four times for everything. What all its answers have in common is required; a value that changed has a
+/// wildcard of its type. What could not be carried over is listed on standard error.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tare record http://127.0.0.1:3000/items/1 --out shop.toml            what a server answers
+  tare record http://127.0.0.1:3000 --get /a --get /b --out shop.toml   the same for several paths
+  tare record openapi.yaml --out shop.toml                             what a document says
+  tare record openapi.yaml --server http://127.0.0.1:3000              its requests, and what a server answers
+  tare record session.har --writes                                     what a browser recorded, with its POST requests
+
+Name the file in `contracts` of tare.toml, then: tare verify SERVICE
+
+Exit codes: 0 a contract was written, 1 usage error, or nothing could be recorded.")]
+pub(crate) struct Args {
+    /// The URL of a server, an OpenAPI document of version 3 (YAML or JSON), or a HAR file
+    source: String,
+    #[command(flatten)]
+    asked: AskedOptions,
+    /// Ask this server for the right answers, in place of what the document or file says
+    #[arg(long, value_name = "URL")]
+    server: Option<String>,
+    /// Also record requests that may change data: POST, PUT, PATCH and DELETE. A server is sent each of them four times
+    #[arg(long)]
+    writes: bool,
+    /// Allow asking this host, which is not this machine. It must be yours
+    #[arg(long, value_name = "HOST")]
+    i_may_load: Option<String>,
+    /// The contract's name [default: that of --out, or `recorded`]
+    #[arg(long)]
+    name: Option<String>,
+    /// Write to this file [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let name = name(args)?;
+    let (source, server) = match args.source.contains("://") {
+        true => of_url(args)?,
+        false => of_file(args)?,
+    };
+    let server = server.as_ref().map(|(address, url)| Server { address: *address, host: &url.authority });
+    // What is written on the command line is meant.
+    let writes = args.writes || !args.asked.is_empty();
+    let recorded = record::record(source, &Wish { name: &name, writes, server });
+    let Recorded { learned, left_out } = recorded.with_context(|| args.source.clone())?;
+    for (asked, required) in &learned.required {
+        eprintln!("{asked}: {required}");
+    }
+    for why in &left_out {
+        anstream::eprintln!("{} {why}", paint("33", "not recorded:"));
+    }
+    match &args.out {
+        Some(path) => write_file(path, learned.text.as_bytes())?,
+        None => print(&learned.text)?,
+    }
+    Ok(Outcome::Fine)
+}
+
+/// A contract is called as its file.
+fn name(args: &Args) -> anyhow::Result<String> {
+    let stem = args.out.as_deref().and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
+    if let (Some(stem), Some(name)) = (&stem, &args.name) {
+        ensure!(stem == name, "--name, --out: a contract \"{name}\" must be in a file {name}.toml");
+    }
+    let is_toml = args.out.as_deref().is_none_or(|path| path.extension().is_some_and(|end| end == "toml"));
+    ensure!(is_toml, "--out: a contract is a file NAME.toml");
+    Ok(stem.or_else(|| args.name.clone()).unwrap_or_else(|| NAME.to_owned()))
+}
+
+fn of_url(args: &Args) -> anyhow::Result<(Source, Option<(SocketAddr, Url)>)> {
+    ensure!(args.server.is_none(), "--server: the URL is the server already");
+    let (address, url) = server_at(&args.source, args.i_may_load.as_deref())?;
+    let title = format!("recorded from {}", url.origin());
+    let asked = match args.asked.is_empty() {
+        true => AskedOptions::of_path(&url.path).or_root()?,
+        false => {
+            ensure!(
+                url.path == "/",
+                "--get, --post say what is asked for: leave {} out of the URL",
+                url.path
+            );
+            args.asked.or_root()?
+        }
+    };
+    Ok((Source::of_questions(title, asked), Some((address, url))))
+}
+
+fn of_file(args: &Args) -> anyhow::Result<(Source, Option<(SocketAddr, Url)>)> {
+    let asks_nothing = args.asked.is_empty();
+    ensure!(asks_nothing, "--get, --post: the file {} says what is asked for", args.source);
+    let text = std::fs::read_to_string(&args.source)
+        .with_context(|| format!("{} cannot be read; a URL begins with http://", args.source))?;
+    let source = Source::read(&text).with_context(|| args.source.clone())?;
+    let server = args.server.as_deref().map(|url| server_at(url, args.i_may_load.as_deref()));
+    Ok((source, server.transpose()?))
+}
+
+/// The server that a URL names, which is on this machine or `may_load`.
+fn server_at(url: &str, may_load: Option<&str>) -> anyhow::Result<(SocketAddr, Url)> {
+    let url = url::parse(url)?;
+    let endpoints = target::endpoints(&url, None, may_load)?;
+    match target::reachable(&endpoints, CONNECT_TIMEOUT)? {
+        Endpoint::Tcp(address) => Ok((address, url)),
+        Endpoint::Unix(path) => bail!("{} is no address", path.display()),
+    }
+}

@@ -1,0 +1,176 @@
+//! `tare record`: from a server, an OpenAPI document and a HAR file; what it writes is honoured at once.
+
+use std::{
+    fs,
+    net::TcpStream,
+    path::Path,
+    process::{Child, Command, Stdio},
+};
+
+use insta::assert_snapshot;
+
+use crate::support::{Ended, PROGRAM, USUAL, free_port, start, within};
+
+const OPENAPI: &str = "\
+openapi: 3.0.3
+info: { title: The shop, version: '1' }
+paths:
+  /shop/items/{id}:
+    get:
+      parameters: [ { name: id, in: path, required: true, schema: { type: integer } } ]
+      responses:
+        200:
+          description: an item
+          content: { application/json: { schema: { $ref: '#/components/schemas/Item' } } }
+  /shop/items:
+    post:
+      requestBody: { content: { application/json: { schema: { $ref: '#/components/schemas/New' } } } }
+      responses:
+        '200':
+          description: it was made
+          content: { application/json: { schema: { $ref: '#/components/schemas/New' } } }
+  /shop/nothing:
+    get: { responses: { '200': { description: it is not there } } }
+components:
+  schemas:
+    New: { type: object, required: [ name ], properties: { name: { type: string, example: tea } } }
+    Item:
+      type: object
+      required: [ id, name, at, tags ]
+      properties:
+        id: { type: integer }
+        name: { type: string }
+        at: { type: string, format: date-time }
+        tags: { type: array, items: { type: string } }
+";
+const HAR: &str = r#"{"log": {"version": "1.2", "entries": [
+    {"request": {"method": "GET", "url": "http://shop.example.com/test/status", "headers": [{"name": "Cookie", "value": "4711"}]},
+     "response": {"status": 200, "content": {"text": "OK"}}},
+    {"request": {"method": "GET", "url": "http://shop.example.com/shop/items/1", "headers": []},
+     "response": {"status": 200, "content": {"text": "{\"id\":1,\"name\":\"tea\",\"read\":1,\"at\":\"2026-11-23T12:00:00Z\",\"tags\":[\"hot\"]}"}}},
+    {"request": {"method": "GET", "url": "http://shop.example.com/shop/items/1", "headers": []},
+     "response": {"status": 200, "content": {"text": "{\"id\":1,\"name\":\"tea\",\"read\":2,\"at\":\"2026-11-23T12:00:01Z\",\"tags\":[\"hot\"]}"}}},
+    {"request": {"method": "POST", "url": "http://shop.example.com/shop/items", "headers": [],
+                 "postData": {"mimeType": "application/json", "text": "{}"}},
+     "response": {"status": 200, "content": {"text": "{\"text\":\"received\"}"}}},
+    {"request": {"method": "GET", "url": "http://other.example.com/", "headers": []}, "response": {"status": 200, "content": {}}}
+]}}"#;
+
+/// A service that runs already, and a repository that has it.
+struct Shop {
+    service: Child,
+    url: String,
+    folder: tempfile::TempDir,
+}
+
+impl Shop {
+    fn new() -> Shop {
+        let folder = tempfile::tempdir().unwrap();
+        let program = PROGRAM.display();
+        let project = format!(
+            "format = \"1.0\"\ncontracts = [\"shop.toml\"]\n[service.shop]\ncommand = [\"{program}\"]\n"
+        );
+        for (name, text) in [("tare.toml", project.as_str()), ("api.yaml", OPENAPI), ("shop.har", HAR)] {
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        let port = free_port();
+        let mut command = Command::new(PROGRAM.as_path());
+        let service = command.env("PORT", port.to_string()).stdin(Stdio::null()).spawn().unwrap();
+        assert!(within(USUAL, || TcpStream::connect(("127.0.0.1", port)).is_ok()));
+        Shop { service, url: format!("http://127.0.0.1:{port}"), folder }
+    }
+
+    fn tare(&self, words: &[&str]) -> Ended {
+        start(self.folder.path(), words).end()
+    }
+
+    /// What was recorded, once a fresh process honours it, and what was said of it.
+    fn recorded(&self, words: &[&str]) -> (String, String) {
+        let recorded = self.tare(&[&["record", "--out", "shop.toml"], words].concat()).expect(0);
+        let proof = self.tare(&["verify", "shop", "--all"]).expect(0);
+        let proven =
+            proof.stdout.lines().find(|line| line.starts_with("  pass  response")).unwrap_or_default();
+        let text = fs::read_to_string(self.folder.path().join("shop.toml")).unwrap();
+        assert_eq!(proven.split(", ").count(), text.matches("[[request]]").count(), "{proof}");
+        (without_checks(&text.replace(&self.url, "URL")), recorded.stderr.replace(&self.url, "URL"))
+    }
+}
+
+impl Drop for Shop {
+    fn drop(&mut self) {
+        let _it_may_have_ended = self.service.kill();
+        let _ = self.service.wait();
+    }
+}
+
+/// They are the same in each.
+fn without_checks(text: &str) -> String {
+    let (head, rest) = text.split_once("\n[checks]\n").unwrap();
+    let requests = rest.find("[[request]]").unwrap();
+    format!("{head}\n{}", &rest[requests..])
+}
+
+#[test]
+fn what_a_server_answers_is_honoured_at_once() {
+    let shop = Shop::new();
+    let (contract, said) = shop.recorded(&[&format!("{}/shop/items/1", shop.url)]);
+    assert_snapshot!(format!("{contract}---\n{said}"));
+    let both =
+        ["--get", "/test/status", "--get", "/none", "--post", "/shop/items", "--data", "{\"name\":\"tea\"}"];
+    let (contract, said) = shop.recorded(&[&[shop.url.as_str()][..], &both].concat());
+    assert_eq!(contract.matches("[[request]]").count(), 2, "{contract}");
+    assert!(said.contains("not recorded: GET /none is answered with status 404"), "{said}");
+}
+
+#[test]
+fn what_a_document_says_is_honoured_at_once() {
+    let shop = Shop::new();
+    // Without a server nobody knows yet that one of them is not there.
+    let ended = shop.tare(&["record", "api.yaml", "--out", "shop.toml", "--writes"]).expect(0);
+    assert_snapshot!(ended.stderr);
+    let told = shop.tare(&["verify", "shop"]).expect(2);
+    assert!(told.stdout.contains("GET /shop/nothing"), "{told}");
+    let (contract, said) = shop.recorded(&["api.yaml", "--server", &shop.url, "--writes"]);
+    assert!(said.contains("not recorded: GET /shop/nothing is answered with status 404"), "{said}");
+    assert!(
+        contract.contains("{{any:timestamp}}") && contract.contains("\nmethod = \"POST\"\n"),
+        "{contract}"
+    );
+    fs::write(shop.folder.path().join("api.yaml"), OPENAPI.replace("/shop/nothing:", "/test/status:"))
+        .unwrap();
+    let (contract, said) = shop.recorded(&["api.yaml"]);
+    assert!(contract.contains("\"id\":\"{{any:int}}\""), "{contract}");
+    assert!(said.contains("not recorded: POST /shop/items: it may change data"), "{said}");
+}
+
+#[test]
+fn what_a_browser_recorded_is_honoured_at_once() {
+    let shop = Shop::new();
+    let (contract, said) = shop.recorded(&["shop.har"]);
+    assert_snapshot!(format!("{contract}---\n{said}"));
+    assert!(!format!("{contract}{said}").contains("4711"), "a cookie is secret");
+    let (contract, _) = shop.recorded(&["shop.har", "--server", &shop.url, "--writes"]);
+    assert!(contract.contains("\nmethod = \"POST\"\n"), "{contract}");
+}
+
+#[test]
+fn what_cannot_be_recorded_is_said_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("old.yaml"), "swagger: '2.0'\n").unwrap();
+    fs::write(folder.path().join("empty.yaml"), "openapi: 3.0.0\n").unwrap();
+    let error = |words: &[&str]| {
+        let ended = start(folder.path(), &[&["record", "--out", "a.toml"], words].concat()).end().expect(1);
+        assert!(!Path::new(folder.path()).join("a.toml").exists());
+        ended.stderr.clone()
+    };
+    let port = free_port().to_string();
+    let told = [
+        error(&["old.yaml"]),
+        error(&["empty.yaml"]),
+        error(&["nothing.har"]),
+        error(&["http://192.0.2.1/"]),
+        error(&["empty.yaml", "--name", "b"]),
+        error(&[&format!("http://127.0.0.1:{port}/")]).replace(&port, "PORT"),
+    ];
+    assert_snapshot!(told.concat());
+}

@@ -1,0 +1,85 @@
+//! A contract that nobody wrote, as a file that a person would write.
+
+use std::{collections::BTreeMap, path::Path};
+
+use serde::Serialize;
+
+use super::{Learned, LearnedAnswer, Question};
+use crate::contract::{CheckId, Contract, ContractError, FORMAT, Level};
+
+/// What a contract is made of.
+#[derive(Debug, Clone)]
+pub(crate) struct Draft {
+    pub name: String,
+    pub title: String,
+    pub requests: Vec<(Question, LearnedAnswer)>,
+}
+
+impl Draft {
+    /// The contract, read again from its own text.
+    ///
+    /// # Errors
+    /// A request or an answer is nothing that a contract can say.
+    pub(crate) fn learned(self) -> Result<Learned, ContractError> {
+        let text = self.text();
+        let contract = Contract::parse(&text, Path::new(&format!("{}.toml", self.name)))?;
+        let required = self.requests.into_iter().map(|(asked, answer)| (asked, answer.required()));
+        Ok(Learned { contract, text, required: required.collect() })
+    }
+
+    fn text(&self) -> String {
+        #[derive(Serialize)]
+        struct ContractText<'a> {
+            format: &'a str,
+            name: &'a str,
+            title: &'a str,
+            checks: BTreeMap<&'a str, Level>,
+            request: Vec<RequestText<'a>>,
+        }
+        #[derive(Serialize)]
+        struct RequestText<'a> {
+            name: String,
+            method: &'a str,
+            path: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            body: Option<&'a str>,
+            #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+            headers: BTreeMap<&'a str, &'a str>,
+            response: &'a LearnedAnswer,
+        }
+        let requests = self.requests.iter().zip(self.names()).map(|((asked, response), name)| {
+            let Question { method, path, body, headers } = asked;
+            let headers = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+            RequestText { name, method, path, body: body.as_deref(), headers, response }
+        });
+        let file = ContractText {
+            format: FORMAT,
+            name: &self.name,
+            title: &self.title,
+            checks: checks(),
+            request: requests.collect(),
+        };
+        toml::to_string(&file).expect("texts, numbers and tables are TOML")
+    }
+
+    /// Method and path; requests that differ in body or headers alone are numbered.
+    fn names(&self) -> Vec<String> {
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        let name = |(asked, _): &(Question, LearnedAnswer)| {
+            let name = asked.to_string();
+            let count = seen.entry(name.clone()).and_modify(|count| *count += 1).or_insert(1);
+            if *count == 1 { name } else { format!("{name} ({count})") }
+        };
+        self.requests.iter().map(name).collect()
+    }
+}
+
+/// Only what a learned contract knows is checked: the answers, that connections are kept, and how the service ends.
+fn checks() -> BTreeMap<&'static str, Level> {
+    let level = |check: CheckId| match check {
+        CheckId::Response => Level::Require,
+        CheckId::KeepAlive | CheckId::End => Level::Warn,
+        _ => Level::Skip,
+    };
+    CheckId::ALL.iter().map(|check| (check.name(), level(*check))).collect()
+}

@@ -1,0 +1,41 @@
+//! The two parts of a URL that a contract needs. It resolves nothing.
+
+/// `http://host:1/a?b#c` is `http://host:1` and `/a?b`; absent for another scheme or without a host.
+pub(super) fn origin_and_path(url: &str) -> Option<(&str, String)> {
+    let scheme = ["http://", "https://"].into_iter().find(|scheme| starts_with(url, scheme))?;
+    let rest = &url[scheme.len()..];
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    let path = path.split('#').next().unwrap_or_default();
+    let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+    (!authority.is_empty()).then(|| (&url[..scheme.len() + end], path))
+}
+
+fn starts_with(url: &str, scheme: &str) -> bool {
+    url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+}
+
+/// All but what RFC 3986 calls unreserved.
+pub(super) fn encoded(text: &str) -> String {
+    crate::contract::percent_encoded(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_has_an_origin_and_a_path() {
+        for (url, origin, path) in [
+            ("http://a:1/b?c=d#e", "http://a:1", "/b?c=d"),
+            ("HTTPS://a", "HTTPS://a", "/"),
+            ("http://a?b", "http://a", "/?b"),
+            ("https://a#b", "https://a", "/"),
+        ] {
+            assert_eq!(origin_and_path(url), Some((origin, path.to_owned())), "{url}");
+        }
+        for url in ["ftp://a/", "http://", "http:///b", "/a", "é", ""] {
+            assert_eq!(origin_and_path(url), None, "{url}");
+        }
+    }
+}
