@@ -174,3 +174,28 @@ fn what_cannot_be_recorded_is_said_and_nothing_is_written() {
     ];
     assert_snapshot!(told.concat());
 }
+
+#[test]
+fn an_upload_in_chunks_is_verified_and_loaded() {
+    let shop = Shop::new();
+    let contract = r#"format = "1.1"
+name = "shop"
+title = "an upload"
+[[request]]
+name = "upload"
+method = "POST"
+path = "/shop/items"
+body = '{"name":"{{bytes:40000}}"}'
+chunked = true
+[request.response]
+status = 200
+json = '{"name":"{{any:string}}","text":"received"}'
+"#;
+    fs::write(shop.folder.path().join("shop.toml"), contract).unwrap();
+    let requests = ["--only", "upload", "-c", "2", "-n", "200", "--max-interference", "100%"];
+    let loaded = shop.tare(&[&["load", "--contract", "shop", &shop.url][..], &requests].concat());
+    assert!(matches!(loaded.code(), Some(0 | 4)) && loaded.stdout.contains("200 requests"), "{loaded}");
+    let checks = "[checks]\nnot-found = \"skip\"\nwrong-method = \"skip\"\n";
+    fs::write(shop.folder.path().join("shop.toml"), format!("{contract}{checks}")).unwrap();
+    shop.tare(&["verify", "shop"]).expect(0);
+}

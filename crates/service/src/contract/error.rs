@@ -54,6 +54,8 @@ pub enum Problem {
     Json { reason: String },
     #[error("a wildcard such as {{{{any:int}}}} must be a whole value in quotes: \"{{{{any:int}}}}\"")]
     WildcardInText,
+    #[error("\"chunked\" is about the body of the request, which is not given")]
+    ChunksOfNothing,
     #[error("{what} needs format = \"{needed}\" in the first line")]
     Newer { what: &'static str, needed: &'static str },
     #[error("\"extra\" is about the members of \"json\", which is not given")]

@@ -1,7 +1,7 @@
 //! Makes the bytes of a request and the expected answer from a contract: the placeholders are filled here.
 //!
 //! What the client sends is part of the contract, because a server spends its time on every header it is sent. So a
-//! request has `Host`, the contract's own headers, `Content-Length` where there is a body, and nothing else: no
+//! request has `Host`, the contract's own headers, `Content-Length` or `Transfer-Encoding` where there is a body, and nothing else: no
 //! `User-Agent`, no `Accept`, no `Connection`.
 
 use rand::seq::SliceRandom;
@@ -11,7 +11,9 @@ use tare_load::exchange::{Exchange, Expected, ExpectedBody};
 use tare_load::pattern::JsonPattern;
 
 use super::placeholder::{Placeholder, Values};
-use super::{Ask, Body, Contract, Request};
+use super::{Ask, Body, Contract, Framing, Request};
+
+const CHUNK_BYTES: usize = 16 * 1024;
 
 /// What is sent, with its placeholders filled.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +22,7 @@ pub struct Filled {
     pub target: String,
     pub headers: Vec<(String, String)>,
     pub body: Option<String>,
+    pub framing: Framing,
 }
 
 impl Ask {
@@ -34,6 +37,7 @@ impl Ask {
             target: self.path.fill_encoded(values),
             headers: self.headers.iter().map(|(name, value)| (name.clone(), value.fill(values))).collect(),
             body: self.body.as_ref().map(|body| body.fill(values)),
+            framing: self.framing,
         }
     }
 }
@@ -51,13 +55,25 @@ impl Filled {
         for (name, value) in own.filter(|(name, _)| !replaced(name)).chain(more.iter().copied()) {
             text.push_str(&format!("{name}: {value}\r\n"));
         }
-        if let Some(body) = &self.body {
-            text.push_str(&format!("Content-Length: {}\r\n", body.len()));
+        // HTTP/1.0 knows no chunks.
+        let framing = if version == "HTTP/1.0" { Framing::Length } else { self.framing };
+        match (&self.body, framing) {
+            (None, _) => (text + "\r\n").into_bytes(),
+            (Some(body), Framing::Length) => {
+                format!("{text}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
+            }
+            (Some(body), Framing::Chunked) => {
+                let head = format!("{text}Transfer-Encoding: chunked\r\n\r\n").into_bytes();
+                let chunks = body.as_bytes().chunks(CHUNK_BYTES).flat_map(chunk);
+                head.into_iter().chain(chunks).chain(*b"0\r\n\r\n").collect()
+            }
         }
-        text.push_str("\r\n");
-        text.push_str(self.body.as_deref().unwrap_or_default());
-        text.into_bytes()
     }
+}
+
+/// A chunk of a body (RFC 9112, 7.1).
+pub(crate) fn chunk(data: &[u8]) -> Vec<u8> {
+    [format!("{:x}\r\n", data.len()).as_bytes(), data, b"\r\n"].concat()
 }
 
 impl Request {
@@ -84,7 +100,7 @@ impl Request {
 
     /// Whether two exchanges of this request can differ.
     pub fn has_placeholders(&self) -> bool {
-        self.ask.placeholders().next().is_some()
+        self.ask.placeholders().any(|placeholder| placeholder.kind.varies())
     }
 }
 

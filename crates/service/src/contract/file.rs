@@ -51,6 +51,7 @@ pub(super) struct RequestFile {
     #[serde(default)]
     pub headers: Headers,
     pub body: Option<Spanned<String>>,
+    pub chunked: Option<Spanned<bool>>,
     pub response: Spanned<ResponseFile>,
 }
 

@@ -8,7 +8,7 @@ use toml::Spanned;
 use super::error::{ContractError, Problem};
 use super::file::{BadFile, ContractFile, Extra, Headers, RequestFile, ResponseFile};
 use super::placeholder::{Kind, Placeholder, Template};
-use super::{Answer, Ask, Bad, Body, CheckId, Contract, FORMAT, Level, OLDER, Request};
+use super::{Answer, Ask, Bad, Body, CheckId, Contract, FORMAT, Framing, Level, OLDER, Request};
 use tare_host::spelling::suggestion;
 use tare_load::pattern::JsonPattern;
 
@@ -36,7 +36,7 @@ fn contract(file: ContractFile, stem: &str) -> Lowered<Contract> {
         return Err((file.name.span().start, Problem::Name { name, stem: stem.to_owned() }));
     }
     if file.format == OLDER {
-        file.requests.iter().try_for_each(|request| refuse_what_is_newer(request.response.get_ref()))?;
+        file.requests.iter().try_for_each(|request| refuse_what_is_newer(request))?;
     }
     let defaults = &file.defaults.headers;
     let requests: Vec<Request> =
@@ -51,10 +51,14 @@ fn contract(file: ContractFile, stem: &str) -> Lowered<Contract> {
     Ok(Contract { name: stem.to_owned(), title: file.title, service: file.service, requests, bad, checks })
 }
 
-fn refuse_what_is_newer(response: &ResponseFile) -> Lowered<()> {
+fn refuse_what_is_newer(request: &RequestFile) -> Lowered<()> {
     let newer =
         |span: std::ops::Range<usize>, what| Err((span.start, Problem::Newer { what, needed: FORMAT }));
+    let response = request.response.get_ref();
     match (&response.json, &response.extra) {
+        _ if request.chunked.is_some() => {
+            newer(request.chunked.as_ref().map_or(0..0, Spanned::span), "\"chunked\"")
+        }
         (_, Some(extra)) => newer(extra.span(), "\"extra\""),
         (Some(json), None) if json.get_ref().contains(WILDCARD) => newer(json.span(), "a wildcard"),
         _ => Ok(()),
@@ -84,7 +88,8 @@ fn checks(file: &BTreeMap<Spanned<String>, Level>) -> Lowered<BTreeMap<CheckId, 
 }
 
 fn request(file: &RequestFile, defaults: &Headers) -> Lowered<Request> {
-    let ask = ask(&file.method, &file.path, (defaults, &file.headers), file.body.as_ref())?;
+    let mut ask = ask(&file.method, &file.path, (defaults, &file.headers), file.body.as_ref())?;
+    ask.framing = framing(file)?;
     let weight = match &file.weight {
         Some(weight) if *weight.get_ref() == 0 => {
             return Err((weight.span().start, Problem::WeightOfNothing));
@@ -94,6 +99,14 @@ fn request(file: &RequestFile, defaults: &Headers) -> Lowered<Request> {
     };
     let answer = answer(&file.response, &ask)?;
     Ok(Request { name: file.name.get_ref().clone(), ask, load: file.load, weight, answer })
+}
+
+fn framing(file: &RequestFile) -> Lowered<Framing> {
+    match (&file.chunked, &file.body) {
+        (Some(chunked), None) => Err((chunked.span().start, Problem::ChunksOfNothing)),
+        (Some(chunked), Some(_)) if *chunked.get_ref() => Ok(Framing::Chunked),
+        _ => Ok(Framing::Length),
+    }
 }
 
 fn bad(file: &BadFile, defaults: &Headers) -> Lowered<Bad> {
@@ -128,6 +141,7 @@ fn ask(
         path: line(path, "a path", &[Kind::Text])?,
         headers,
         body: body.map(template).transpose()?,
+        framing: Framing::Length,
     };
     one_kind_a_name(&ask, path.span().start)?;
     Ok(ask)
@@ -238,7 +252,7 @@ fn json(text: &Spanned<String>, ask: &Ask) -> Lowered<Template> {
     for end in least_and_greatest {
         let filled = template.fill_with(|placeholder| match &placeholder.kind {
             Kind::Number(range) => end(range).to_string(),
-            Kind::Label | Kind::Phrase | Kind::Text => "word".to_owned(),
+            Kind::Label | Kind::Phrase | Kind::Text | Kind::Bytes(_) => "word".to_owned(),
         });
         if let Err(error) = serde_json::from_str::<serde_json::Value>(&filled) {
             return Err((text.span().start, Problem::Json { reason: error.to_string() }));

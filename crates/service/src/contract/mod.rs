@@ -19,6 +19,7 @@ use std::path::Path;
 
 pub use check::{CheckId, CheckText, Level};
 pub use error::{ContractError, Problem};
+pub(crate) use exchange::chunk;
 pub use exchange::{Filled, fixed_response};
 pub use placeholder::{Kind, Placeholder, PlaceholderError, Template, Values};
 pub(crate) use placeholder::{LABEL_LENGTH_MAX, percent_encoded};
@@ -77,6 +78,17 @@ pub struct Ask {
     pub headers: Vec<(String, Template)>,
     /// The body, if there is one; an empty one is still announced.
     pub body: Option<Template>,
+    pub framing: Framing,
+}
+
+/// How a request says where its body ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Framing {
+    /// By `Content-Length`.
+    #[default]
+    Length,
+    /// By `Transfer-Encoding: chunked`, in chunks of 16 KiB.
+    Chunked,
 }
 
 /// The answer that must come back, before its placeholders are filled.

@@ -15,7 +15,9 @@ const TEXT_LENGTH_MAX: usize = 64;
 const NUMBER_MAX: u64 = 999_999_999;
 /// The largest integer that a JSON reader with floating-point numbers keeps exactly.
 const NUMBER_EXACT_MAX: u64 = (1 << 53) - 1;
-const KINDS: [&str; 4] = ["label", "number", "phrase", "text"];
+const KINDS: [&str; 5] = ["bytes", "label", "number", "phrase", "text"];
+/// The longest body that services of the catalogue have to take.
+const BYTES_MAX: usize = 1_000_000;
 const LABEL_CHARACTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 const PHRASE_LENGTH_MAX: usize = 24;
 /// Each of them must be percent-encoded in a path, and decoded by whoever reads it.
@@ -48,6 +50,8 @@ pub enum Kind {
     Number(RangeInclusive<u64>),
     /// 1 to 24 characters, of which at least one must be percent-encoded in a path, as it is there.
     Phrase,
+    /// So many letters, always the same.
+    Bytes(usize),
     /// 1 to 64 printable ASCII characters that need no escape in JSON.
     Text,
 }
@@ -68,6 +72,8 @@ pub enum PlaceholderError {
         "the placeholder \"{placeholder}\" has no range of integers A-B with A <= B <= {NUMBER_EXACT_MAX}"
     )]
     Range { placeholder: String },
+    #[error("the placeholder \"{placeholder}\" has no number of bytes from 1 to {BYTES_MAX}")]
+    Bytes { placeholder: String },
 }
 
 impl Template {
@@ -156,7 +162,7 @@ impl Template {
     pub(crate) fn fill_encoded<R: Rng>(&self, values: &mut Values<'_, R>) -> String {
         self.fill_with(|placeholder| match placeholder.kind {
             Kind::Phrase | Kind::Text => percent_encoded(&values.value(placeholder)),
-            Kind::Label | Kind::Number(_) => values.value(placeholder),
+            Kind::Label | Kind::Number(_) | Kind::Bytes(_) => values.value(placeholder),
         })
     }
 
@@ -244,6 +250,10 @@ impl Placeholder {
                 parse_range(range)
                     .ok_or_else(|| PlaceholderError::Range { placeholder: inside.to_owned() })?,
             ),
+            ("bytes", Some(count)) => {
+                let count = count.parse().ok().filter(|count| (1..=BYTES_MAX).contains(count));
+                Kind::Bytes(count.ok_or_else(|| PlaceholderError::Bytes { placeholder: inside.to_owned() })?)
+            }
             _ => {
                 let suggestion = tare_host::spelling::suggestion(word, KINDS);
                 return Err(PlaceholderError::Unknown { placeholder: inside.to_owned(), suggestion });
@@ -263,6 +273,13 @@ fn parse_range(text: &str) -> Option<RangeInclusive<u64>> {
     (from <= to && to <= NUMBER_EXACT_MAX).then_some(from..=to)
 }
 
+impl Kind {
+    /// Whether two values of it can differ.
+    pub(super) fn varies(&self) -> bool {
+        !matches!(self, Kind::Bytes(_))
+    }
+}
+
 impl fmt::Display for Placeholder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
@@ -270,6 +287,7 @@ impl fmt::Display for Placeholder {
             Kind::Phrase => f.write_str("phrase")?,
             Kind::Text => f.write_str("text")?,
             Kind::Number(range) if *range == (0..=NUMBER_MAX) => f.write_str("number")?,
+            Kind::Bytes(count) => write!(f, "bytes:{count}")?,
             Kind::Number(range) => write!(f, "number:{}-{}", range.start(), range.end())?,
         }
         self.name.as_ref().map_or(Ok(()), |name| write!(f, ".{name}"))
@@ -310,6 +328,7 @@ impl<'r, R: Rng> Values<'r, R> {
             }
             Kind::Number(range) => self.rng.random_range(range.clone()).to_string(),
             Kind::Phrase => self.phrase(),
+            Kind::Bytes(count) => ('a'..='z').cycle().take(*count).collect(),
             Kind::Text => {
                 let length = self.rng.random_range(1..=TEXT_LENGTH_MAX);
                 (0..length).map(|_| self.text_character()).collect()

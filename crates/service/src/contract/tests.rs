@@ -98,6 +98,27 @@ fn errors_in_wildcards_are_reported() {
 }
 
 #[test]
+fn a_body_can_be_long_and_in_chunks() {
+    let upload = |body: &str, more: &str| {
+        let post = "[[request]]\nname = \"upload\"\nmethod = \"POST\"\npath = \"/\"";
+        let contract =
+            contract(&[format!("{post}\nbody = \"{body}\"\n{more}\n[request.response]\nstatus = 200\n")]);
+        let all = contract.exchanges_for_load(1, 100, "a:1");
+        assert_eq!(all.len(), 1, "a body that is always the same is made once");
+        String::from_utf8(all[0].request.clone()).unwrap()
+    };
+    let chunked = upload("{{bytes:3}}", "chunked = true");
+    assert!(chunked.ends_with("\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"), "{chunked}");
+    let long = upload("{{bytes:40000}}", "chunked = true");
+    assert_eq!(long.matches("\r\n4000\r\n").count(), 2, "16 KiB each");
+    assert!(long.ends_with("\r\n0\r\n\r\n") && long.contains("\r\n1c40\r\n"));
+    let whole = upload("{{bytes:1000000}}", "chunked = false");
+    assert!(whole.contains("\r\nContent-Length: 1000000\r\n\r\nabc"));
+    assert!(error("{{label.a}}", "{{bytes:0.a}}").contains("has no number of bytes from 1 to 1000000"));
+    assert_snapshot!(error("method =", "chunked = true\nmethod ="), @r#"contracts/sample.toml:7: "chunked" is about the body of the request, which is not given"#);
+}
+
+#[test]
 fn an_older_file_is_told_what_it_needs() {
     let older = |response: &str| {
         parse(&RIGHT.replace("\"1.1\"", "\"1.0\"").replace("body = \"{{label.a}}\"", response)).map(drop)
@@ -285,7 +306,7 @@ proptest! {
         values in prop::collection::vec("[!-~]{0,20}", 0..4), body in proptest::option::of("[ -~é]{0,40}"), path in "/[a-z0-9/?=&]{0,20}",
     ) {
         let headers = values.iter().enumerate().map(|(index, value)| (format!("X-{index}"), value.clone())).collect();
-        let filled = Filled { method: "PUT".to_owned(), target: path, headers, body };
+        let filled = Filled { method: "PUT".to_owned(), target: path, headers, body, framing: Framing::Length };
         let bytes = filled.bytes_with("HTTP/1.0", "a:1", &[("x-0", "other"), ("Connection", "close")]);
         let mut parsed = [httparse::EMPTY_HEADER; 16];
         let mut request = httparse::Request::new(&mut parsed);

@@ -7,7 +7,7 @@ use strum::VariantArray;
 use super::CheckId;
 use super::bench::{Asked, Bench};
 use super::transcript::{CheckResult, Failure, Tried};
-use crate::contract::Filled;
+use crate::contract::{Filled, chunk};
 
 /// RFC 9112 recommends that 8,000 bytes of request line are understood; servers that bound the whole head do it at 8 KiB.
 const HEAD_LENGTH: usize = 8000;
@@ -128,7 +128,6 @@ impl Form {
             return vec![first.to_vec(), second.to_vec()];
         }
         // The second chunk is cut between its length and its data, and the last one within its end.
-        let chunk = |data: &[u8]| [format!("{:x}\r\n", data.len()).as_bytes(), data, b"\r\n"].concat();
         let data: Vec<Vec<u8>> =
             [first, second].into_iter().filter(|data| !data.is_empty()).map(chunk).collect();
         let mut pieces: Vec<Vec<u8>> =
@@ -167,10 +166,12 @@ fn padded(body: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::Framing;
 
     fn filled(body: Option<&str>) -> Filled {
         let headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
-        Filled { method: "POST".to_owned(), target: "/a".to_owned(), headers, body: body.map(str::to_owned) }
+        let (method, target) = ("POST".to_owned(), "/a".to_owned());
+        Filled { method, target, headers, body: body.map(str::to_owned), framing: Framing::Length }
     }
 
     fn pieces(form: Form, body: Option<&str>) -> Option<Vec<String>> {

@@ -9,13 +9,19 @@ use super::judge::{judge, status_and_body};
 use super::talk::Talk;
 use super::transcript::{CheckResult, Failure, Tried};
 use super::unknown::{self, path};
-use crate::contract::{Ask, Filled, Request, Template, Values};
+use crate::contract::{Ask, Filled, Framing, Request, Template, Values};
 
 pub(super) fn not_found(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     let mut rng = bench.rng(CheckId::NotFound);
     let anywhere = ["/tare-{{label}}", "/tare-{{label}}/{{label}}"].map(|path| {
         let path = Template::parse(path).expect("a template of this file");
-        let ask = Ask { method: String::from("GET"), path, headers: Vec::new(), body: None };
+        let ask = Ask {
+            method: String::from("GET"),
+            path,
+            headers: Vec::new(),
+            body: None,
+            framing: Framing::Length,
+        };
         // Long labels, so that no path of the contract is met by chance.
         ask.fill(&mut Values::new(&mut rng, Some(16)))
     });

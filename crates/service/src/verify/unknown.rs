@@ -71,7 +71,7 @@ pub(super) fn methods<R: Rng>(contract: &Contract, rng: &mut R) -> Vec<Filled> {
 fn bare(method: &str, filled: &Filled) -> Filled {
     let mut headers = filled.headers.clone();
     headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
-    Filled { method: method.to_owned(), target: filled.target.clone(), headers, body: None }
+    Filled { method: method.to_owned(), target: filled.target.clone(), headers, body: None, ..filled.clone() }
 }
 
 fn is_known(contract: &Contract, target: &str) -> bool {

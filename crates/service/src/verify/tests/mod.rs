@@ -76,14 +76,14 @@ fn ok_with_an_exclamation_mark() {
 
 #[test]
 fn hello_in_lower_case() {
-    assert_snapshot!(complaints(&faulty("strings", Fault::FrameworkInLowerCase)), @r#"response framework: the JSON has no member "Hello" but "hello": upper and lower case are different names"#);
+    assert_snapshot!(complaints(&faulty("strings", Fault::FrameworkInLowerCase)), @r#"response framework: $.Hello: is missing; "hello" is there, but upper and lower case are different names"#);
 }
 
 #[test]
 fn count_ignored() {
     assert_snapshot!(complaints(&faulty("strings", Fault::IgnoresCount)), @r#"
-response benchmark-three: the JSON: expected an array of length 3, got length 10
-response benchmark-none: the JSON: expected an array of length 0, got length 10
+response benchmark-three: $: expected an array of length 3, got length 10
+response benchmark-none: $: expected an array of length 0, got length 10
 bad-input count-not-a-number: expected a status of the class 4xx for wrong input, got 200 with the body "["Index 0","Index 1","Index 2","Index 3","Index 4","Index 5"..."
 bad-input count-negative: expected a status of the class 4xx for wrong input, got 200 with the body "["Index 0","Index 1","Index 2","Index 3","Index 4","Index 5"..."
 bad-input count-over-a-million: expected a status of the class 4xx for wrong input, got 200 with the body "["Index 0","Index 1","Index 2","Index 3","Index 4","Index 5"..."
@@ -227,7 +227,7 @@ fn all_differences_are_told_and_the_other_checks_are_made() {
     let transcript = faulty("strings", Fault::WrongTypeAndName);
     let told = complaints(&transcript);
     let first = told.lines().next().unwrap();
-    assert_snapshot!(first, @r#"response framework: expected content type "application/json", got "text/html"; the JSON has no member "Hello" but "hello": upper and lower case are different names"#);
+    assert_snapshot!(first, @r#"response framework: expected content type "application/json", got "text/html"; $.Hello: is missing; "hello" is there, but upper and lower case are different names"#);
     let wrong = |result: &&CheckResult| result.check == CheckId::Response && result.outcome == Outcome::Pass;
     assert_eq!(transcript.checks.iter().find(wrong), None, "no answer is right");
     let made: Vec<&str> = transcript
