@@ -118,7 +118,8 @@ impl std::fmt::Display for Required {
             Required::Status { status } => {
                 write!(
                     f,
-                    "every answer must have status {status}; its body is not compared, because it changes, is no plain text or is not described"
+                    "every answer must have status {status}; its body is not compared, because it changes, is no plain \
+                     text or is not described"
                 )
             }
         }

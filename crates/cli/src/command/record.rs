@@ -10,7 +10,7 @@ use anyhow::{Context, bail, ensure};
 use tare_load::Endpoint;
 use tare_service::{
     learn::Server,
-    record::{self, Recorded, Source, Wish},
+    record::{self, Material, Recorded, Wish},
 };
 
 use super::{
@@ -103,7 +103,7 @@ fn name(args: &Args) -> anyhow::Result<String> {
     Ok(stem.or_else(|| args.name.clone()).unwrap_or_else(|| NAME.to_owned()))
 }
 
-fn of_url(args: &Args) -> anyhow::Result<(Source, Option<(SocketAddr, Url)>)> {
+fn of_url(args: &Args) -> anyhow::Result<(Material, Option<(SocketAddr, Url)>)> {
     ensure!(args.server.is_none(), "--server: the URL is the server already");
     let (address, url) = server_at(&args.source, args.i_may_load.as_deref())?;
     let title = format!("recorded from {}", url.origin());
@@ -118,15 +118,15 @@ fn of_url(args: &Args) -> anyhow::Result<(Source, Option<(SocketAddr, Url)>)> {
             args.asked.or_root()?
         }
     };
-    Ok((Source::of_questions(title, asked), Some((address, url))))
+    Ok((Material::of_questions(title, asked), Some((address, url))))
 }
 
-fn of_file(args: &Args) -> anyhow::Result<(Source, Option<(SocketAddr, Url)>)> {
+fn of_file(args: &Args) -> anyhow::Result<(Material, Option<(SocketAddr, Url)>)> {
     let asks_nothing = args.asked.is_empty();
     ensure!(asks_nothing, "--get, --post: the file {} says what is asked for", args.source);
     let text = std::fs::read_to_string(&args.source)
         .with_context(|| format!("{} cannot be read; a URL begins with http://", args.source))?;
-    let source = Source::read(&text).with_context(|| args.source.clone())?;
+    let source = Material::read(&text).with_context(|| args.source.clone())?;
     let server = args.server.as_deref().map(|url| server_at(url, args.i_may_load.as_deref()));
     Ok((source, server.transpose()?))
 }

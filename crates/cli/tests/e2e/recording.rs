@@ -125,7 +125,7 @@ fn what_a_server_answers_is_honoured_at_once() {
 #[test]
 fn what_a_document_says_is_honoured_at_once() {
     let shop = Shop::new();
-    // Without a server nobody knows yet that one of them is not there.
+    // A document does not know that one of them is not there.
     let ended = shop.tare(&["record", "api.yaml", "--out", "shop.toml", "--writes"]).expect(0);
     assert_snapshot!(ended.stderr);
     let told = shop.tare(&["verify", "shop"]).expect(2);

@@ -11,7 +11,7 @@ use tare_load::exchange::{Exchange, Expected, ExpectedBody};
 use tare_load::pattern::JsonPattern;
 
 use super::placeholder::{Placeholder, Values};
-use super::{Ask, Body, Contract, Framing, Request};
+use super::{Ask, Body, BodyFraming, Contract, Request};
 
 const CHUNK_BYTES: usize = 16 * 1024;
 
@@ -22,7 +22,7 @@ pub struct Filled {
     pub target: String,
     pub headers: Vec<(String, String)>,
     pub body: Option<String>,
-    pub framing: Framing,
+    pub framing: BodyFraming,
 }
 
 impl Ask {
@@ -56,13 +56,13 @@ impl Filled {
             text.push_str(&format!("{name}: {value}\r\n"));
         }
         // HTTP/1.0 knows no chunks.
-        let framing = if version == "HTTP/1.0" { Framing::Length } else { self.framing };
+        let framing = if version == "HTTP/1.0" { BodyFraming::Length } else { self.framing };
         match (&self.body, framing) {
             (None, _) => (text + "\r\n").into_bytes(),
-            (Some(body), Framing::Length) => {
+            (Some(body), BodyFraming::Length) => {
                 format!("{text}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
             }
-            (Some(body), Framing::Chunked) => {
+            (Some(body), BodyFraming::Chunked) => {
                 let head = format!("{text}Transfer-Encoding: chunked\r\n\r\n").into_bytes();
                 let chunks = body.as_bytes().chunks(CHUNK_BYTES).flat_map(chunk);
                 head.into_iter().chain(chunks).chain(*b"0\r\n\r\n").collect()

@@ -8,7 +8,7 @@ use toml::Spanned;
 use super::error::{ContractError, Problem};
 use super::file::{BadFile, ContractFile, Extra, Headers, RequestFile, ResponseFile};
 use super::placeholder::{Kind, Placeholder, Template};
-use super::{Answer, Ask, Bad, Body, CheckId, Contract, FORMAT, Framing, Level, OLDER, Request};
+use super::{Answer, Ask, Bad, Body, BodyFraming, CheckId, Contract, FORMAT, Level, OLDER, Request};
 use tare_host::spelling::suggestion;
 use tare_load::pattern::JsonPattern;
 
@@ -36,7 +36,7 @@ fn contract(file: ContractFile, stem: &str) -> Lowered<Contract> {
         return Err((file.name.span().start, Problem::Name { name, stem: stem.to_owned() }));
     }
     if file.format == OLDER {
-        file.requests.iter().try_for_each(|request| refuse_what_is_newer(request))?;
+        file.requests.iter().try_for_each(refuse_what_is_newer)?;
     }
     let defaults = &file.defaults.headers;
     let requests: Vec<Request> =
@@ -101,11 +101,11 @@ fn request(file: &RequestFile, defaults: &Headers) -> Lowered<Request> {
     Ok(Request { name: file.name.get_ref().clone(), ask, load: file.load, weight, answer })
 }
 
-fn framing(file: &RequestFile) -> Lowered<Framing> {
+fn framing(file: &RequestFile) -> Lowered<BodyFraming> {
     match (&file.chunked, &file.body) {
         (Some(chunked), None) => Err((chunked.span().start, Problem::ChunksOfNothing)),
-        (Some(chunked), Some(_)) if *chunked.get_ref() => Ok(Framing::Chunked),
-        _ => Ok(Framing::Length),
+        (Some(chunked), Some(_)) if *chunked.get_ref() => Ok(BodyFraming::Chunked),
+        _ => Ok(BodyFraming::Length),
     }
 }
 
@@ -141,7 +141,7 @@ fn ask(
         path: line(path, "a path", &[Kind::Text])?,
         headers,
         body: body.map(template).transpose()?,
-        framing: Framing::Length,
+        framing: BodyFraming::Length,
     };
     one_kind_a_name(&ask, path.span().start)?;
     Ok(ask)

@@ -78,12 +78,12 @@ pub struct Ask {
     pub headers: Vec<(String, Template)>,
     /// The body, if there is one; an empty one is still announced.
     pub body: Option<Template>,
-    pub framing: Framing,
+    pub framing: BodyFraming,
 }
 
 /// How a request says where its body ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Framing {
+pub enum BodyFraming {
     /// By `Content-Length`.
     #[default]
     Length,

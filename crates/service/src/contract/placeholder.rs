@@ -50,7 +50,7 @@ pub enum Kind {
     Number(RangeInclusive<u64>),
     /// 1 to 24 characters, of which at least one must be percent-encoded in a path, as it is there.
     Phrase,
-    /// So many letters, always the same.
+    /// This number of letters, always the same ones.
     Bytes(usize),
     /// 1 to 64 printable ASCII characters that need no escape in JSON.
     Text,

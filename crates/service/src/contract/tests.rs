@@ -306,7 +306,7 @@ proptest! {
         values in prop::collection::vec("[!-~]{0,20}", 0..4), body in proptest::option::of("[ -~é]{0,40}"), path in "/[a-z0-9/?=&]{0,20}",
     ) {
         let headers = values.iter().enumerate().map(|(index, value)| (format!("X-{index}"), value.clone())).collect();
-        let filled = Filled { method: "PUT".to_owned(), target: path, headers, body, framing: Framing::Length };
+        let filled = Filled { method: "PUT".to_owned(), target: path, headers, body, framing: BodyFraming::Length };
         let bytes = filled.bytes_with("HTTP/1.0", "a:1", &[("x-0", "other"), ("Connection", "close")]);
         let mut parsed = [httparse::EMPTY_HEADER; 16];
         let mut request = httparse::Request::new(&mut parsed);

@@ -1,4 +1,4 @@
-//! A contract that nobody wrote, as a file that a person would write.
+//! The text of a contract that Tare writes, as a person would write it.
 
 use std::{collections::BTreeMap, path::Path};
 

@@ -8,7 +8,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::Deserialize;
 use tare_load::http1::{Response, Version};
 
-use super::{LeftOut, RecordError, Source, url::origin_and_path};
+use super::{LeftOut, Material, RecordError, url::origin_and_path};
 use crate::learn::{LearnedAnswer, Question};
 
 /// Headers that a client adds by itself, and that say nothing about what is asked for.
@@ -59,17 +59,17 @@ struct File {
 
 #[derive(Deserialize)]
 struct Log {
-    entries: Vec<Entry>,
+    entries: Vec<HarEntry>,
 }
 
 #[derive(Deserialize)]
-struct Entry {
-    request: Asked,
-    response: Answer,
+struct HarEntry {
+    request: HarRequest,
+    response: HarAnswer,
 }
 
 #[derive(Deserialize)]
-struct Asked {
+struct HarRequest {
     method: String,
     url: String,
     #[serde(default)]
@@ -91,15 +91,15 @@ struct Post {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct HarAnswer {
     /// Below 0 or 0 if there was none.
     status: i64,
     #[serde(default)]
-    content: Content,
+    content: HarContent,
 }
 
 #[derive(Default, Deserialize)]
-struct Content {
+struct HarContent {
     #[serde(default)]
     text: Option<String>,
     #[serde(default)]
@@ -112,10 +112,10 @@ struct Content {
 ///
 /// # Errors
 /// It is no HAR file.
-pub fn read(text: &str) -> Result<Source, RecordError> {
+pub fn read(text: &str) -> Result<Material, RecordError> {
     let file: File = serde_json::from_str(text).map_err(|error| RecordError::Unknown(error.to_string()))?;
-    let mut source = Source::default();
-    let mut by_origin: BTreeMap<String, Vec<(String, Entry)>> = BTreeMap::new();
+    let mut source = Material::default();
+    let mut by_origin: BTreeMap<String, Vec<(String, HarEntry)>> = BTreeMap::new();
     for entry in file.log.entries {
         match origin_and_path(&entry.request.url).map(|(origin, path)| (origin.to_ascii_lowercase(), path)) {
             Some((origin, path)) => by_origin.entry(origin).or_default().push((path, entry)),
@@ -136,7 +136,7 @@ pub fn read(text: &str) -> Result<Source, RecordError> {
 }
 
 /// The same request may have been sent several times: its answers have something in common.
-fn take(entries: Vec<(String, Entry)>, source: &mut Source) {
+fn take(entries: Vec<(String, HarEntry)>, source: &mut Material) {
     let mut asked: Vec<(Question, Vec<Response>)> = Vec::new();
     for (path, entry) in entries {
         let question = entry.request.question(path, &mut source.left_out);
@@ -155,12 +155,12 @@ fn take(entries: Vec<(String, Entry)>, source: &mut Source) {
         };
         match answer {
             Ok(answer) => source.wanted.push((question, answer)),
-            Err(error) => source.left_out.push(LeftOut::Answer(error)),
+            Err(error) => source.left_out.push(error.into()),
         }
     }
 }
 
-impl Asked {
+impl HarRequest {
     fn question(self, path: String, left_out: &mut Vec<LeftOut>) -> Question {
         let mut question = Question {
             method: self.method.to_ascii_uppercase(),
@@ -185,7 +185,7 @@ impl Asked {
     }
 }
 
-impl Answer {
+impl HarAnswer {
     fn response(self, asked: &Question) -> Result<Response, LeftOut> {
         let asked = asked.to_string();
         let Some(status) = u16::try_from(self.status).ok().filter(|status| *status > 0) else {
@@ -194,7 +194,7 @@ impl Answer {
         if status == NOT_MODIFIED {
             return Err(LeftOut::Cached { asked });
         }
-        let Content { text, encoding, size } = self.content;
+        let HarContent { text, encoding, size } = self.content;
         let body = match (text, encoding.as_deref()) {
             (Some(text), Some("base64")) => STANDARD.decode(text).ok(),
             (Some(text), _) => Some(text.into_bytes()),
@@ -219,14 +219,14 @@ mod tests {
         json!({"request": {"method": method, "url": url, "headers": headers}, "response": {"status": status, "content": content}})
     }
 
-    fn har(entries: &[Value]) -> Source {
+    fn har(entries: &[Value]) -> Material {
         let text =
             json!({"log": {"version": "1.2", "creator": {"name": "x"}, "entries": entries}}).to_string();
         assert!(serde_json::from_str::<Outline>(&text).is_ok());
         read(&text).unwrap()
     }
 
-    fn lines(source: &Source) -> Vec<String> {
+    fn lines(source: &Material) -> Vec<String> {
         source.left_out.iter().map(ToString::to_string).collect()
     }
 

@@ -13,7 +13,7 @@ pub enum LeftOut {
     Unsayable { asked: String, why: String },
     /// No answer, or none that can be required.
     #[error(transparent)]
-    Answer(LearnError),
+    Answer(Box<LearnError>),
     #[error("{asked}: the header \"{header}\" is secret, and not recorded")]
     Secret { asked: String, header: String },
     #[error("{asked}: the document asks for the credentials \"{scheme}\", which are not sent")]
@@ -32,4 +32,10 @@ pub enum LeftOut {
     BodyType { asked: String, types: String },
     #[error("{asked}: no answer of the class 2xx or 3xx is there")]
     NoAnswer { asked: String },
+}
+
+impl From<LearnError> for LeftOut {
+    fn from(error: LearnError) -> LeftOut {
+        LeftOut::Answer(Box::new(error))
+    }
 }

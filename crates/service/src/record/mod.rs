@@ -1,4 +1,4 @@
-//! Contracts that are recorded: from a server, an OpenAPI document or a HAR file. What cannot be carried over is told.
+//! Contracts that are recorded: from a server, an OpenAPI document or a HAR file. What cannot be carried over is reported.
 //!
 //! [`har`] and [`openapi`] read what others wrote, and open no connection. A server that runs is asked here.
 
@@ -30,7 +30,7 @@ const BRACES: &str = "{{";
 
 /// What a contract is recorded from.
 #[derive(Debug, Default)]
-pub struct Source {
+pub struct Material {
     /// What it is, in words.
     pub title: String,
     /// What is sent, and what the source says about the answers.
@@ -73,18 +73,18 @@ fn listed(left_out: &[LeftOut]) -> String {
     if lines.is_empty() { ": it has no requests".to_owned() } else { format!(": {}", lines.join("; ")) }
 }
 
-impl Source {
+impl Material {
     /// Requests whose answers only a server knows.
-    pub fn of_questions(title: String, asked: Vec<Question>) -> Source {
+    pub fn of_questions(title: String, asked: Vec<Question>) -> Material {
         let wanted = asked.into_iter().map(|asked| (asked, LearnedAnswer::of_status(200)));
-        Source { title, wanted: wanted.collect(), left_out: Vec::new() }
+        Material { title, wanted: wanted.collect(), left_out: Vec::new() }
     }
 
     /// Reads an OpenAPI document or a HAR file.
     ///
     /// # Errors
     /// The text is neither of them.
-    pub fn read(text: &str) -> Result<Source, RecordError> {
+    pub fn read(text: &str) -> Result<Material, RecordError> {
         let is_har = serde_json::from_str::<har::Outline>(text).is_ok();
         if is_har { har::read(text) } else { openapi::read(text) }
     }
@@ -94,8 +94,8 @@ impl Source {
 ///
 /// # Errors
 /// Nothing of it can be said in a contract, or the server answers none of it.
-pub fn record(source: Source, wish: &Wish) -> Result<Recorded, RecordError> {
-    let Source { title, wanted, mut left_out } = source;
+pub fn record(source: Material, wish: &Wish) -> Result<Recorded, RecordError> {
+    let Material { title, wanted, mut left_out } = source;
     let mut wanted = keep(wanted, &mut left_out, |(asked, answer)| match () {
         () if !wish.writes && !SAFE.contains(&asked.method.as_str()) => {
             Err(LeftOut::Writes { asked: asked.to_string() })
@@ -161,7 +161,7 @@ fn ask(
                 Ok(answer) => known.push(answer),
                 Err(source) => {
                     let unanswered = LearnError::Unanswered { asked: asked.clone(), source };
-                    *answers = Err(LeftOut::Answer(unanswered));
+                    *answers = Err(unanswered.into());
                 }
             }
         }
@@ -170,7 +170,7 @@ fn ask(
         }
     }
     Ok(keep(wanted.into_iter().zip(answers).collect(), left_out, |((asked, _), answers)| {
-        let answer = LearnedAnswer::common(&asked, &answers?).map_err(LeftOut::Answer)?;
+        let answer = LearnedAnswer::common(&asked, &answers?)?;
         Ok((asked, answer))
     }))
 }

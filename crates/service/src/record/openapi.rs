@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use tare_load::pattern::JsonPattern;
 
 use super::{
-    LeftOut, RecordError, Source,
+    LeftOut, Material, RecordError,
     schema::{Made, Maker, resolve},
     url::{encoded, origin_and_path},
 };
@@ -20,7 +20,7 @@ const FORM: &str = "application/x-www-form-urlencoded";
 ///
 /// # Errors
 /// It is no OpenAPI document, or one of another version.
-pub fn read(text: &str) -> Result<Source, RecordError> {
+pub fn read(text: &str) -> Result<Material, RecordError> {
     // JSON is YAML too, but its own reader is faster and knows no aliases.
     let document: Value = match serde_json::from_str(text) {
         Ok(document) => document,
@@ -33,7 +33,8 @@ pub fn read(text: &str) -> Result<Source, RecordError> {
         (None, None) => return Err(RecordError::Unknown("it has no key \"openapi\"".to_owned())),
     }
     let title = document.pointer("/info/title").and_then(Value::as_str).unwrap_or("an OpenAPI document");
-    let mut source = Source { title: format!("recorded from {}", first_line(title)), ..Source::default() };
+    let mut source =
+        Material { title: format!("recorded from {}", first_line(title)), ..Material::default() };
     let base = base(&document);
     for (path, item) in members(&document, "paths") {
         let Some(item) = resolve(&document, item) else { continue };

@@ -5,9 +5,9 @@ use std::cell::Cell;
 use serde_json::{Map, Value, json};
 use tare_load::pattern::Wildcard;
 
-/// A schema may contain itself: so many levels are followed.
+/// A schema may contain itself: no more levels are followed.
 const DEPTH_MAX: usize = 12;
-/// And so many schemas altogether for one value.
+/// No more schemas are followed for one value.
 const SCHEMAS_MAX: usize = 2_000;
 
 /// What is made of a schema.
@@ -123,24 +123,21 @@ impl<'d> Maker<'d> {
 
     /// With the members that must be there; an example of one that requires none has all of them.
     fn object(&self, schema: &'d Value, depth: usize) -> Option<Value> {
-        let empty = Map::new();
-        let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
         let required = schema.get("required").and_then(Value::as_array);
         let is_required = |name: &str| match required {
             Some(required) => required.iter().any(|required| required == name),
             None => self.made == Made::Example,
         };
         let mut members = Map::new();
-        // `properties` borrows from the document or is empty.
-        for (name, _) in properties.iter().filter(|(name, _)| is_required(name)) {
-            let schema = schema.get("properties")?.get(name)?;
-            let wanted = required.is_some() || self.made == Made::Pattern;
-            match self.at(schema, depth) {
-                Some(value) => drop(members.insert(name.clone(), value)),
-                None if self.made == Made::Pattern => drop(members.insert(name.clone(), wild(Wildcard::Any))),
-                None if wanted => return None,
-                None => {}
-            }
+        let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+        for (name, schema) in properties.filter(|(name, _)| is_required(name)) {
+            let value = match (self.at(schema, depth), self.made) {
+                (Some(value), _) => value,
+                (None, Made::Pattern) => wild(Wildcard::Any),
+                (None, Made::Example) if required.is_some() => return None,
+                (None, Made::Example) => continue,
+            };
+            members.insert(name.clone(), value);
         }
         match (members.is_empty(), self.made) {
             (true, Made::Pattern) => Some(wild(Wildcard::Object)),

@@ -166,12 +166,12 @@ fn padded(body: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::Framing;
+    use crate::contract::BodyFraming;
 
     fn filled(body: Option<&str>) -> Filled {
         let headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
         let (method, target) = ("POST".to_owned(), "/a".to_owned());
-        Filled { method, target, headers, body: body.map(str::to_owned), framing: Framing::Length }
+        Filled { method, target, headers, body: body.map(str::to_owned), framing: BodyFraming::Length }
     }
 
     fn pieces(form: Form, body: Option<&str>) -> Option<Vec<String>> {

@@ -9,7 +9,7 @@ use super::judge::{judge, status_and_body};
 use super::talk::Talk;
 use super::transcript::{CheckResult, Failure, Tried};
 use super::unknown::{self, path};
-use crate::contract::{Ask, Filled, Framing, Request, Template, Values};
+use crate::contract::{Ask, BodyFraming, Filled, Request, Template, Values};
 
 pub(super) fn not_found(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     let mut rng = bench.rng(CheckId::NotFound);
@@ -20,7 +20,7 @@ pub(super) fn not_found(bench: &mut Bench<'_>) -> Vec<CheckResult> {
             path,
             headers: Vec::new(),
             body: None,
-            framing: Framing::Length,
+            framing: BodyFraming::Length,
         };
         // Long labels, so that no path of the contract is met by chance.
         ask.fill(&mut Values::new(&mut rng, Some(16)))
