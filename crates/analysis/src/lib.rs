@@ -24,3 +24,4 @@ pub mod status;
 pub mod stop;
 pub mod validity;
 pub mod verdict;
+pub mod versions;

@@ -114,7 +114,7 @@ impl Experiment {
 
     /// Its paths are relative to this one.
     pub fn folder(&self) -> &Path {
-        self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+        self.path.parent().unwrap_or(Path::new(""))
     }
 
     /// Reads an experiment from its text; mistakes name `path`.

@@ -25,6 +25,7 @@ impl Plan {
             question: experiment.question.clone(),
             reference: Some(experiment.reference.clone()),
             twin: None,
+            are_versions: false,
             seed,
             pinning,
             order: Order::Interleaved(Blocks {

@@ -48,6 +48,9 @@ pub struct Plan {
     /// Label of the row that is another one once more, from the same build; absent without one, as in older runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub twin: Option<String>,
+    /// Whether the rows are versions of one service, oldest first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub are_versions: bool,
     /// Determines the order of samples and the values of placeholders.
     pub seed: u64,
     /// Which CPUs serve and which generate.

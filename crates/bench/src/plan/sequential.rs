@@ -63,6 +63,7 @@ impl Plan {
             question: file.question.clone(),
             reference: file.reference.as_ref().and_then(label),
             twin: None,
+            are_versions: false,
             seed,
             pinning: Pinning::choose(cpus, served, generated),
             order: Order::Sequential,

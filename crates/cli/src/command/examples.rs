@@ -52,6 +52,10 @@ const EXAMPLES: [Example; 19] = [
         commands: &["tare compare 'node server.js' --revisions main...HEAD --get /items/1"],
     },
     Example {
+        question: "What did my service cost in each of its versions?",
+        commands: &["tare history 'node server.js' v1.2 HEAD --get /items/1"],
+    },
+    Example {
         question: "Which commit made it slower?",
         commands: &["tare bisect HEAD~1 HEAD 'node server.js' --get /items/1"],
     },

@@ -7,6 +7,7 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod examples;
+pub(crate) mod history;
 pub(crate) mod init;
 pub(crate) mod list;
 pub(crate) mod load;

@@ -1,6 +1,6 @@
 //! A service as it was at a git revision, as a row of a run.
 
-use anyhow::{Context, anyhow, ensure};
+use anyhow::{Context, anyhow};
 use tare_service::{
     catalogue::{Place, Row, Style},
     revisions::{self, Revision},
@@ -24,7 +24,6 @@ pub(super) fn named<const N: usize>(
 /// The service `now` at the revision `end`. What it was then is that revision's to say; one that is known by its command is that
 /// command in each.
 pub(super) fn at(workspace: &mut Workspace, now: &Row, end: &str) -> anyhow::Result<Row> {
-    ensure!(now.service.running.is_none(), "{}: runs already, and is of one revision only", now.label);
     let is_own = now.service.style == Style::Own;
     let needed = (!is_own).then_some("service.toml");
     let revision = revisions::take_out(&now.service.folder, end, &workspace.scratch("revisions"), needed)?;

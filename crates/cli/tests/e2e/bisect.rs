@@ -1,10 +1,10 @@
-//! `tare bisect`: the commit that changed a cost, in a repository that the test makes.
+//! `tare bisect` and `tare history`: where a cost changed, in a repository that the test makes.
 
 use std::{fs, path::Path, time::Duration};
 
 use serde_json::Value;
 
-use crate::support::{Ended, PROGRAM, alone, git, start};
+use crate::support::{Ended, PROGRAM, alone, git, rows, start};
 
 /// A commit for each mode of the service.
 fn repository(modes: &[&str]) -> tempfile::TempDir {
@@ -40,7 +40,7 @@ fn the_commit_that_made_it_dearer_is_found() {
     let planned = bisect(repository.path(), &["--dry-run"]).expect(0);
     assert!(planned.stdout.starts_with("3 commits after the good one; about 2 steps"), "{planned}");
     // What does not start leaves two commits: it, and the one after it.
-    let ended = bisect(repository.path(), &["--budget", "2m", "--json", "--out", "found"]).expect(5);
+    let ended = bisect(repository.path(), &["--budget", "4m", "--json", "--out", "found"]).expect(5);
     let found = ended.json();
     assert_eq!(first_bad(&found), ["1: no-such-mode", "2: burns-cpu"], "{found}");
     let left_out =
@@ -61,4 +61,23 @@ fn commits_that_cannot_be_distinguished_are_said_to_be() {
     );
     let ended = start(repository.path(), &["bisect", "HEAD", "old", "sh serve.sh"]).end().expect(1);
     assert!(ended.stderr.contains("\"HEAD\" does not come before \"old\""), "{ended}");
+}
+
+#[test]
+fn a_history_has_an_interval_for_each_version_and_marks_the_change() {
+    let _alone = alone();
+    let repository = repository(&["correct", "no-such-mode", "correct", "burns-cpu"]);
+    let words = ["history", "sh serve.sh", "old..HEAD", "--get", "/", "--budget", "60s", "--json"];
+    let ended = start(repository.path(), &words).end_within(Duration::from_secs(240));
+    // One of the versions does not start, which is for its author to mend.
+    let ended = ended.expect(2);
+    let found = ended.json();
+    let versions = rows(&found, "versions");
+    let changes: Vec<bool> = versions.iter().map(|version| version["is_change"].as_bool().unwrap()).collect();
+    assert_eq!(changes, [false, false, false, true], "{versions:?}");
+    assert!(versions[1]["reason"].as_str().unwrap().contains("ended before it was ready"), "{versions:?}");
+    assert!(versions[3]["against_previous"].as_f64().unwrap() > 2.0, "{versions:?}");
+    assert!(found["answer"].as_str().unwrap().starts_with("CPU/request changed at sh serve.sh@"), "{found}");
+    let one = start(repository.path(), &["history", "sh serve.sh", "HEAD"]).end().expect(1);
+    assert!(one.stderr.contains("one revision has no history"), "{one}");
 }

@@ -17,7 +17,8 @@ impl Catalogue {
     pub(super) fn adopt_command(&mut self, word: &str, from: &Path) -> String {
         let text = without_number(word);
         if self.get(text).is_none() {
-            let folder = path::absolute(from).unwrap_or_else(|_| from.to_owned());
+            let folder = Path::new(".").join(from);
+            let folder = path::absolute(&folder).unwrap_or(folder);
             self.services.push(service(text, words(text), &folder));
         }
         word.to_owned()

@@ -92,7 +92,7 @@ impl Workspace {
     /// # Errors
     /// There is no such folder, or its manifest is wrong.
     pub fn adopt<'w>(&mut self, words: impl IntoIterator<Item = &'w str>) -> Result<(), DocumentError> {
-        self.adopt_from(Path::new("."), words)
+        self.adopt_from(Path::new(""), words)
     }
 
     /// The same for words that are written in a file of the folder `from`, to which their paths are relative.

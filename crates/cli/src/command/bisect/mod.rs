@@ -97,6 +97,7 @@ pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
     let [now] = revised::named(&mut workspace, [&args.service], |_| {
         format!("\"{}\" is not one service", args.service)
     })?;
+    ensure!(now.service.running.is_none(), "{} runs already, and is of one revision only", args.service);
     let commits = revisions::between(&now.service.folder, &args.good, &args.bad)?;
     if args.start.dry_run {
         let bisection = Bisection::new(commits.len() - 1, ALPHA);

@@ -10,6 +10,7 @@ mod ratios;
 mod slices;
 mod starts;
 mod validity;
+mod versions;
 mod wire;
 
 use std::path::Path;
@@ -37,6 +38,9 @@ pub(crate) fn document(kept: &StoredRun, loads: &[AtLoad], run: &Path) -> Docume
         ..super::of_run(Kind::Interleaved, kept, &report.findings)
     };
     loads::enter(&mut document, loads, kept);
+    if let Some(answer) = versions::answer(&first) {
+        document.answer = answer;
+    }
     if let Some(wrong) = answer::wrong_answers(loads) {
         document.answer = format!("{wrong} {}", document.answer);
     }
@@ -46,7 +50,7 @@ pub(crate) fn document(kept: &StoredRun, loads: &[AtLoad], run: &Path) -> Docume
 fn sections(kept: &StoredRun, report: &Report, run: &Path) -> Vec<Section> {
     let curves = latency::Curves::read(kept, run);
     let sections = vec![
-        ranks::section(kept, report),
+        versions::section(kept).unwrap_or_else(|| ranks::section(kept, report)),
         cost::section(report),
         equal_rate::section(report),
         latency::curves(report, &curves),

@@ -1,0 +1,147 @@
+//! Versions of one service, measured in the same blocks: what each costs, and between which of them the cost changed. There is no
+//! drift between them, since they are compared within blocks.
+
+use tare_bench::{folder::StoredRun, metric::Metric, plan::Excluded};
+use tare_stats::{Contrast, DEFAULT_CONFIDENCE, holm};
+
+use crate::{
+    estimate::Estimate,
+    interleaved::{self, State},
+    series,
+};
+
+/// Error probability of all changes together.
+const ALPHA: f64 = 0.05;
+
+/// A version, and how it differs from those before it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Version {
+    pub label: String,
+    /// The commit, or the release.
+    pub title: Option<String>,
+    /// As a multiple of the first version; that one itself has 1.
+    pub against_first: Option<Estimate>,
+    /// As a multiple of the last version before it that has figures.
+    pub against_previous: Option<Estimate>,
+    /// That chance makes such a difference to the previous version; adjusted for all of them.
+    pub p: Option<f64>,
+    /// Why it has no figures.
+    pub reason: Option<String>,
+}
+
+/// All versions of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Versions {
+    pub metric: Metric,
+    /// Oldest first.
+    pub all: Vec<Version>,
+}
+
+impl Version {
+    /// Whether the cost changed at it: of all such statements about a run one is wrong in at most 5% of runs (Holm).
+    pub fn is_change(&self) -> bool {
+        self.p.is_some_and(|p| p <= ALPHA)
+    }
+}
+
+/// The versions of a run that compares versions; absent of others. By CPU time per request, or by throughput if no CPU time is known.
+pub fn compute(kept: &StoredRun) -> Option<Versions> {
+    let plan = &kept.header.plan;
+    if !plan.are_versions {
+        return None;
+    }
+    let of = |metric| -> Vec<_> {
+        plan.rows.iter().map(|row| series::of(plan, &kept.records, &row.label, metric)).collect()
+    };
+    let (metric, values) = match of(Metric::Cpu) {
+        cpu if cpu.iter().any(|values| !values.is_empty()) => (Metric::Cpu, cpu),
+        _ => (Metric::Throughput, of(Metric::Throughput)),
+    };
+    let reasons = reasons(kept);
+    let has_figures = |row: usize| reasons[row].is_none() && !values[row].is_empty();
+    let between = |row: usize, other: usize| {
+        let (of_row, of_other) = series::paired(&values[row], &values[other]);
+        Contrast::of_values(&tare_stats::log_ratios(&of_row, &of_other).ok()?).ok()
+    };
+    let previous = |row: usize| (0..row).rev().find(|other| has_figures(*other)).filter(|_| has_figures(row));
+    let steps: Vec<Option<Contrast>> = (0..plan.rows.len()).map(|row| between(row, previous(row)?)).collect();
+    let mut adjusted =
+        holm::adjust(&steps.iter().flatten().map(Contrast::p_value).collect::<Vec<_>>()).into_iter();
+    let all = plan.rows.iter().zip(steps).enumerate().map(|(place, (row, step))| Version {
+        label: row.label.clone(),
+        title: row.title.clone(),
+        against_first: match place {
+            0 => has_figures(0).then(|| Estimate::known(1.0)),
+            _ if has_figures(place) && has_figures(0) => between(place, 0).and_then(|found| estimate(&found)),
+            _ => None,
+        },
+        against_previous: step.as_ref().and_then(estimate),
+        p: step.and_then(|_| adjusted.next()),
+        reason: reasons[place].clone(),
+    });
+    Some(Versions { metric, all: all.collect() })
+}
+
+fn estimate(contrast: &Contrast) -> Option<Estimate> {
+    contrast.estimate(DEFAULT_CONFIDENCE).ok().map(|found| Estimate::exp(&found))
+}
+
+/// Why a row has no figures, for each row.
+fn reasons(kept: &StoredRun) -> Vec<Option<String>> {
+    let report = interleaved::compute(kept);
+    let of = |row: &tare_bench::plan::PlannedRow| match &row.excluded {
+        Some(Excluded { reason, .. }) => Some(reason.clone()),
+        None => {
+            let found = report.rows.iter().find(|found| found.label == row.label)?;
+            (!matches!(found.state, State::Measured | State::Unmeasured)).then(|| found.state.reason())?
+        }
+    };
+    kept.header.plan.rows.iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tare_bench::{fixture, plan::Exclusion};
+
+    /// Twelve blocks of versions with these rates.
+    fn kept(rates: &[f64]) -> StoredRun {
+        let labels: Vec<String> = (1..=rates.len()).map(|version| format!("v{version}")).collect();
+        let mut header = fixture::compared();
+        let plan = fixture::plan(&labels.iter().map(String::as_str).collect::<Vec<_>>());
+        header.plan = tare_bench::plan::Plan { are_versions: true, ..plan };
+        let records = (0..12).flat_map(|block| fixture::block(block, rates)).collect();
+        StoredRun { header, records, damage: Vec::new(), in_progress: false }
+    }
+
+    fn changes(kept: &StoredRun) -> Vec<String> {
+        let all = compute(kept).unwrap().all;
+        all.into_iter().filter(Version::is_change).map(|version| version.label).collect()
+    }
+
+    #[test]
+    fn a_change_is_where_the_cost_changes_and_stays() {
+        let run = kept(&[1.0, 1.0, 0.9, 0.9, 1.1]);
+        assert_eq!(changes(&run), ["v3", "v5"]);
+        let versions = compute(&run).unwrap();
+        assert_eq!(versions.metric, Metric::Cpu);
+        let ratio = |found: Option<Estimate>| found.unwrap().value;
+        let [fourth, fifth] = [&versions.all[3], &versions.all[4]];
+        assert!((ratio(fourth.against_first) - 1.0 / 0.9).abs() < 0.02, "{fourth:?}");
+        assert!((ratio(fifth.against_previous) - 0.9 / 1.1).abs() < 0.02, "{fifth:?}");
+        assert_eq!(versions.all[0].against_first, Some(Estimate::known(1.0)));
+        assert_eq!(changes(&kept(&[1.0, 1.0, 1.0])), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_version_without_figures_is_passed_over() {
+        let mut run = kept(&[1.0, 1.0, 0.9]);
+        run.header.plan.rows[1].excluded =
+            Some(Excluded { why: Exclusion::NotBuilt, reason: "does not compile".to_owned() });
+        let versions = compute(&run).unwrap();
+        assert_eq!(versions.all[1].reason.as_deref(), Some("does not compile"));
+        assert_eq!((versions.all[1].against_first, changes(&run)), (None, vec!["v3".to_owned()]));
+        run.header.plan.are_versions = false;
+        assert_eq!(compute(&run), None);
+    }
+}

@@ -1,0 +1,135 @@
+//! `tare history`: what did a service cost in each of its versions? All of them are measured today, in the same blocks.
+
+use std::time::Duration;
+
+use anyhow::ensure;
+use tare_bench::{
+    metric::Metric,
+    plan::{Plan, Until},
+};
+use tare_load::units::parse_duration;
+use tare_service::{catalogue::Row, revisions, settings::ServiceSettings, workspace::Workspace};
+
+use super::{
+    asked::{self, AskedOptions},
+    compare::{self, contenders},
+    revised,
+    run::{measure, pinning},
+    start::StartOptions,
+};
+use crate::{exit::Outcome, workspace::Global};
+
+/// The name of the experiment.
+const NAME: &str = "history";
+/// Versions are compared within blocks, and a block has room for this many rows.
+const VERSIONS_MAX: usize = 12;
+
+/// Measure many versions of a service today, and find where its cost changed
+///
+/// All versions run in the same blocks, so that nothing that changed on the machine in the meantime is taken for a change of the
+/// service. Each has an interval. A version at which the cost changed is marked: of all such marks of a run, one is wrong in at most
+/// 5% of runs. A version that does not build, or fails its contract, is a row with its reason.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tare history 'node server.js' v1.0 v1.1 v1.2 HEAD --get /items/1    these versions, oldest first
+  tare history shop v1.0..HEAD --get /items/1                         the commits between two, at most twelve of them
+  tare history ./mine HEAD~5..HEAD --budget 10m                       a folder with a manifest
+
+Exit codes: 0 every version was measured, 1 usage error, or a version was not built, 2 a version failed its contract, 4 a version is \
+not valid, 130 or 143 interrupted.")]
+pub(crate) struct Args {
+    /// The service: a command such as `'node server.js'`, which listens on the port in PORT or in place of `{port}`; a name; or a
+    /// folder such as `./mine`
+    service: String,
+    /// Git revisions, oldest first; or a range such as `v1.0..HEAD`
+    #[arg(required = true, num_args = 1.., value_name = "REVISION")]
+    revisions: Vec<String>,
+    /// The contract [default: the first of the service]
+    #[arg(long)]
+    contract: Option<String>,
+    /// The measuring may not take longer than this; building and verifying are not counted [default: 3m, and 12 blocks]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    budget: Option<Duration>,
+    #[command(flatten)]
+    asked: AskedOptions,
+    #[command(flatten)]
+    start: StartOptions,
+}
+
+pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
+    let mut workspace = global.open()?;
+    let [now] = revised::named(&mut workspace, [&args.service], |_| {
+        format!("\"{}\" is not one service", args.service)
+    })?;
+    ensure!(now.service.running.is_none(), "{} runs already, and is of one revision only", args.service);
+    let names = revisions_of(&args.revisions, &now)?;
+    let mut rows = names
+        .iter()
+        .map(|name| revised::at(&mut workspace, &now, name))
+        .collect::<anyhow::Result<Vec<Row>>>()?;
+    if let Some(asked) = args.asked.of(&rows, args.contract.as_deref())? {
+        let settings = ServiceSettings { threads: 1, delay_ms: 0 };
+        asked::learn_for_run(&mut workspace, &mut rows, &asked, &mut args.start, &settings, NAME)?;
+    }
+    let plan = plan(&workspace, &args, &now, &rows)?;
+    measure(&workspace, &args.start, plan, rows)
+}
+
+/// Those that are named, or the commits of a range: as many as there is room for, evenly spread, its ends among them.
+fn revisions_of(words: &[String], now: &Row) -> anyhow::Result<Vec<String>> {
+    let names = match words {
+        [range] if range.contains("..") => {
+            let [good, bad] = revisions::range(range, &now.service.folder)?;
+            let commits = revisions::between(&now.service.folder, &good, &bad)?;
+            let all: Vec<String> = commits.into_iter().map(|commit| commit.name).collect();
+            if all.len() > VERSIONS_MAX {
+                eprintln!("{} of {} commits are measured, evenly spread", VERSIONS_MAX, all.len());
+            }
+            spread(&all)
+        }
+        words => words.to_vec(),
+    };
+    ensure!(names.len() > 1, "one revision has no history: name two or more, or a range such as v1.0..HEAD");
+    ensure!(
+        names.len() <= VERSIONS_MAX,
+        "{} revisions: versions are compared within blocks, which have room for {VERSIONS_MAX}",
+        names.len()
+    );
+    Ok(names)
+}
+
+fn spread(all: &[String]) -> Vec<String> {
+    let (last, steps) = (all.len() - 1, VERSIONS_MAX.min(all.len()) - 1);
+    (0..=steps).map(|step| all[step * last / steps.max(1)].clone()).collect()
+}
+
+fn plan(workspace: &Workspace, args: &Args, now: &Row, rows: &[Row]) -> anyhow::Result<Plan> {
+    let (first, last) = (&rows[0], &rows[rows.len() - 1]);
+    let mut experiment = compare::default_experiment()?;
+    experiment.name = NAME.to_owned();
+    experiment.title = format!("{} from {} to {}", now.label, first.label, last.label);
+    experiment.question = format!("Where did the {} of {} change?", Metric::Cpu.name(), now.label);
+    experiment.reference.clone_from(&first.label);
+    experiment.contract = contenders::contract(workspace, args.contract.as_deref(), [first, last])?;
+    let plan = Plan::interleaved(&experiment, rows, args.start.seed(), pinning(&experiment, rows));
+    let plan = Plan { until: Until::Budget, are_versions: true, ..plan };
+    Ok(match args.budget {
+        Some(budget) => plan.bounded(u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX)),
+        None => plan,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_range_is_spread_evenly_with_its_ends() {
+        let all: Vec<String> = (0..40).map(|number| number.to_string()).collect();
+        let found = spread(&all);
+        assert_eq!((found.len(), found[0].as_str(), found[11].as_str()), (12, "0", "39"));
+        assert_eq!(spread(&all[..3]), ["0", "1", "2"]);
+        assert_eq!(spread(&all[..1]), ["0"]);
+    }
+}
