@@ -22,7 +22,7 @@ struct Example {
     commands: &'static [&'static str],
 }
 
-const EXAMPLES: [Example; 19] = [
+const EXAMPLES: &[Example] = &[
     Example {
         question: "How do I begin in a repository of mine?",
         commands: &["tare init --dry-run", "tare init --get /items/1"],
