@@ -46,6 +46,16 @@ fn what_does_not_work_is_said_and_nothing_is_written() {
     let repository = repository("correct");
     let ended = tare(repository.path(), &["init", "--get", "/nowhere"]).expect(1);
     assert!(ended.stderr.contains("give --get a path that it serves"), "{ended}");
+    // Of a document only what the service has is asked for.
+    let document = "openapi: 3.0.0\ninfo: {title: a, version: '1'}\npaths:\n  /nowhere: {get: {responses: {'200': {description: a}}}}\n  \
+                    /: {get: {responses: {'200': {description: a}}}}\n";
+    fs::write(repository.path().join("openapi.yaml"), document).unwrap();
+    let ended = tare(repository.path(), &["init", "--name", "shop", "--no-compare"]).expect(0);
+    assert!(
+        ended.stderr.contains("left out: ") && ended.stderr.contains("GET /nowhere is answered"),
+        "{ended}"
+    );
+    fs::remove_file(repository.path().join("tare.toml")).unwrap();
     let ended = tare(repository.path(), &["init", "--dry-run"]).expect(0);
     assert!(ended.stdout.starts_with("the process \"web\" (Procfile)\n    FAKE=correct "), "{ended}");
     assert!(!repository.path().join("tare.toml").exists() && !folder.path().join("tare.toml").exists());

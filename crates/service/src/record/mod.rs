@@ -80,6 +80,12 @@ impl Material {
         Material { title, wanted: wanted.collect(), left_out: Vec::new() }
     }
 
+    /// The requests that change nothing.
+    pub fn reads(self) -> Vec<Question> {
+        let asked = self.wanted.into_iter().map(|(asked, _)| asked);
+        asked.filter(|asked| SAFE.contains(&asked.method.as_str())).collect()
+    }
+
     /// Reads an OpenAPI document or a HAR file.
     ///
     /// # Errors

@@ -15,9 +15,10 @@ use tare_load::units::parse_duration;
 use tare_service::{
     discover::{self, Guess},
     learn::{LearnError, Learned, Question},
+    record::Material,
     revisions,
     settings::ServiceSettings,
-    workspace::{Root, Workspace},
+    workspace::Root,
 };
 
 use super::{
@@ -39,7 +40,8 @@ const BUDGET: &str = "30s";
 /// Set up a repository: find out how its service is started, what it answers, and write `tare.toml`
 ///
 /// Tare reads the files of the current folder (Procfile, Dockerfile, package.json, go.mod, pyproject and requirements, pom.xml,
-/// Cargo.toml, ...), starts the service in the ways that they suggest until it answers, and asks it each request four times. What
+/// Cargo.toml, ...), starts the service in the ways that they suggest until it answers, and asks it each request four times: those that
+/// you name, those of an OpenAPI document, or `GET /`. What
 /// all answers have in common becomes its contract. At the end the service is compared with itself, which shows what this
 /// machine can see.
 #[derive(Debug, clap::Args)]
@@ -89,8 +91,11 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     if args.dry_run {
         return print(&listed(&guesses)).map(|()| Outcome::Fine);
     }
-    let asked = args.asked.or_root()?;
-    let Some((guess, learned)) = first_that_answers(global, &folder, &name, &guesses, &asked)? else {
+    let asked = match documented(&folder) {
+        documented if args.asked.is_empty() && !documented.is_empty() => documented,
+        _ => args.asked.or_root()?,
+    };
+    let Some((guess, learned)) = first_that_answers(global, &folder, &name, &guesses, asked)? else {
         bail!(
             "the service did not answer in any of these ways: say how it is started by --command, and what to ask by --get"
         );
@@ -125,23 +130,36 @@ fn listed(guesses: &[Guess]) -> String {
     guesses.iter().map(line).collect()
 }
 
+/// What an OpenAPI document of the repository says can be asked for.
+fn documented(folder: &Path) -> Vec<Question> {
+    let names = ["openapi.yaml", "openapi.yml", "openapi.json"];
+    let found = names.into_iter().find_map(|name| Some((name, fs::read_to_string(folder.join(name)).ok()?)));
+    let Some((name, text)) = found else { return Vec::new() };
+    match Material::read(&text) {
+        Ok(material) => material.reads(),
+        Err(error) => {
+            anstream::eprintln!("{} {name} {error}", paint("33", "left out:"));
+            Vec::new()
+        }
+    }
+}
+
 /// Builds and starts the service in one way after the other.
 fn first_that_answers<'g>(
     global: &Global,
     folder: &Path,
     name: &str,
     guesses: &'g [Guess],
-    asked: &[Question],
+    mut asked: Vec<Question>,
 ) -> anyhow::Result<Option<(&'g Guess, Learned)>> {
     for guess in guesses {
         eprintln!("trying `{}`", guess.command);
-        match try_one(global, folder, name, guess, asked) {
+        match try_one(global, folder, name, guess, &mut asked) {
             Ok(learned) => return Ok(Some((guess, learned))),
             // It is started so; what it is asked is another matter.
             Err(error) if matches!(error.downcast_ref(), Some(LearnError::Refused { .. })) => {
-                return Err(
-                    error.context(format!("`{}` starts it; give --get a path that it serves", guess.command))
-                );
+                let what = format!("`{}` starts it; give --get a path that it serves", guess.command);
+                return Err(error.context(what));
             }
             Err(error) => anstream::eprintln!("{} {error:#}", paint("33", "that does not work:")),
         }
@@ -155,13 +173,25 @@ fn try_one(
     folder: &Path,
     name: &str,
     guess: &Guess,
-    asked: &[Question],
+    asked: &mut Vec<Question>,
 ) -> anyhow::Result<Learned> {
     let text = ProjectText { name, guess, base: "", has_contract: false }.text();
-    let workspace: Workspace = global.open_at(&Root::of_text(folder, &text)?)?;
+    let workspace = global.open_at(&Root::of_text(folder, &text)?)?;
     let rows = workspace.rows([name])?;
     let settings = ServiceSettings { threads: 1, delay_ms: 0 };
-    asked::learn(&workspace, &rows, asked, &settings, &workspace.scratch("init"))
+    loop {
+        let learned = asked::learn(&workspace, &rows, asked, &settings, &workspace.scratch("init"));
+        let Err(error) = learned else { return learned };
+        // Of several requests one that is refused is left out: a document may name what this service does not have.
+        match error.downcast_ref() {
+            Some(LearnError::Refused { asked: refused, .. }) if asked.len() > 1 => {
+                anstream::eprintln!("{} {error:#}", paint("33", "left out:"));
+                let refused = refused.clone();
+                asked.retain(|asked| *asked != refused);
+            }
+            _ => return Err(error),
+        }
+    }
 }
 
 fn write(folder: &Path, files: &[(PathBuf, String)]) -> anyhow::Result<()> {
