@@ -101,6 +101,9 @@ fn reasons(kept: &StoredRun) -> Vec<Option<String>> {
 
 #[cfg(test)]
 mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
     use super::*;
     use tare_bench::{fixture, plan::Exclusion};
 
@@ -110,8 +113,13 @@ mod tests {
         let mut header = fixture::compared();
         let plan = fixture::plan(&labels.iter().map(String::as_str).collect::<Vec<_>>());
         header.plan = tare_bench::plan::Plan { are_versions: true, ..plan };
-        let records = (0..12).flat_map(|block| fixture::block(block, rates)).collect();
-        StoredRun { header, records, damage: Vec::new(), in_progress: false }
+        // Noise of its own for each version: without it even a thousandth is shown.
+        let mut random = ChaCha8Rng::seed_from_u64(5);
+        let mut noisy = |rate: &f64| rate * random.random_range(0.99..1.01);
+        let rates_of = |_| rates.iter().map(&mut noisy).collect::<Vec<f64>>();
+        let by_block: Vec<Vec<f64>> = (0..12).map(rates_of).collect();
+        let records = by_block.iter().enumerate().flat_map(|(block, rates)| fixture::block(block, rates));
+        StoredRun { header, records: records.collect(), damage: Vec::new(), in_progress: false }
     }
 
     fn changes(kept: &StoredRun) -> Vec<String> {

@@ -17,7 +17,7 @@ use crate::{
     folder::{about, service_folder},
     plan::{Counted, Excluded, Exclusion, Plan},
 };
-use tare_host::process::Supervisor;
+use tare_host::{process::Supervisor, secrets};
 use tare_service::{
     build::{self, BuildError, Builder, Many, Site},
     catalogue::{Row, Service},
@@ -195,7 +195,10 @@ fn verify_one(
     run: &Path,
 ) -> io::Result<Option<Excluded>> {
     let Candidate { label, service, contract, service_settings, .. } = candidate;
-    let failed = |reason: String| Some(Excluded { why: Exclusion::AgainstItsContract, reason });
+    let failed = |reason: String| {
+        let reason = secrets::redact(&reason);
+        Some(Excluded { why: Exclusion::AgainstItsContract, reason })
+    };
     if !service.contracts.contains(&contract.name) {
         let reason = format!("does not declare the contract \"{}\"", contract.name);
         return Ok(Some(Excluded { why: Exclusion::AnotherContract, reason }));
@@ -209,7 +212,7 @@ fn verify_one(
                 about::keep_sent(run, label, &contract.name, &sent)?;
             }
             let path = folder.join(format!("verify-{}.json", contract.name));
-            fs::write(path, serde_json::to_string_pretty(&transcript)? + "\n")?;
+            fs::write(path, secrets::redact(&serde_json::to_string_pretty(&transcript)?) + "\n")?;
             Ok(transcript.reason().and_then(|reason| failed(format!("in verification: {reason}"))))
         }
     }

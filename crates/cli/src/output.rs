@@ -8,6 +8,7 @@ use std::{
 };
 
 use anyhow::Context;
+use tare_host::secrets;
 use tare_report::{
     document::{Table, Unit, Value},
     write::text::{self, Look},
@@ -30,7 +31,7 @@ pub(crate) fn paint(code: &str, text: &str) -> String {
 }
 
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
-    put(anstream::stdout().lock(), text.as_bytes())
+    put(anstream::stdout().lock(), secrets::redact(text).as_bytes())
 }
 
 /// Prints data of a form that is not Tare's own, byte by byte: nothing in it is taken for a colour.

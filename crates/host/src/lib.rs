@@ -11,6 +11,7 @@ pub mod machine;
 pub mod process;
 mod run_clock;
 mod scheduler;
+pub mod secrets;
 pub mod seed;
 pub mod signals;
 pub mod spelling;

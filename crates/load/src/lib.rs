@@ -19,6 +19,7 @@ pub mod generator;
 pub mod http1;
 pub mod latency;
 pub mod pattern;
+pub mod percent;
 mod request_buffer;
 pub mod schedule;
 mod statuses;

@@ -43,6 +43,11 @@ pub enum LaunchError {
     Start(#[from] process::StartError),
     #[error(transparent)]
     Unready(#[from] process::Unready),
+    #[error(
+        "the contract \"{contract}\" sends the variable {variable}, which is not set, or holds a control character: set it, \
+         such as by {variable}=... tare ..."
+    )]
+    Variable { contract: String, variable: String },
     #[error("{folder}: {source}")]
     Output { folder: String, source: io::Error },
 }
@@ -73,6 +78,10 @@ pub fn launch(
     folder: &Path,
     stem: &str,
 ) -> Result<Ready, LaunchError> {
+    if let Some(variable) = settings.contract.missing_variable() {
+        let (contract, variable) = (settings.contract.name.clone(), variable.to_owned());
+        return Err(LaunchError::Variable { contract, variable });
+    }
     let output = |source| LaunchError::Output { folder: folder.display().to_string(), source };
     fs::create_dir_all(folder).map_err(output)?;
     let (process, address, host) = match &service.running {

@@ -10,6 +10,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tare_host::secrets;
 
 use super::{self as folder, other_format, service_folder};
 use tare_service::{footprint::Footprint, verify::Sent};
@@ -100,7 +101,7 @@ fn sent_path(run: &Path, label: &str, contract: &str) -> PathBuf {
 }
 
 fn write(path: &Path, value: &impl Serialize) -> io::Result<()> {
-    fs::write(path, serde_json::to_string_pretty(value)? + "\n")
+    fs::write(path, secrets::redact(&serde_json::to_string_pretty(value)?) + "\n")
 }
 
 fn read<T: for<'a> Deserialize<'a>>(path: PathBuf) -> Result<Option<T>, AboutError> {

@@ -26,7 +26,7 @@ use crate::{
     plan::Plan,
     record::{Journal, Record},
 };
-use tare_host::environment::Environment;
+use tare_host::{environment::Environment, secrets};
 
 /// The version of the run folder's format: `major.minor`.
 pub const FORMAT: &str = "2.0";
@@ -135,9 +135,8 @@ impl RunFolder {
 
 impl Journal for RunFolder {
     fn append(&mut self, record: &Record) -> io::Result<()> {
-        let mut line = serde_json::to_vec(record)?;
-        line.push(b'\n');
-        self.journal.write_all(&line)?;
+        let line = secrets::redact(&serde_json::to_string(record)?) + "\n";
+        self.journal.write_all(line.as_bytes())?;
         self.journal.sync_data()
     }
 }

@@ -16,6 +16,7 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
+use tare_host::secrets;
 
 pub(crate) use live::RunProgress;
 use screen::Screen;
@@ -86,7 +87,7 @@ impl Progress {
     /// Something that stays on the screen.
     pub(crate) fn keep(&self, text: &str) {
         if !self.quiet {
-            self.suspend(|| anstream::eprintln!("{text}"));
+            self.suspend(|| anstream::eprintln!("{}", secrets::redact(text)));
         }
     }
 

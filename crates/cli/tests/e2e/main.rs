@@ -22,6 +22,7 @@ mod reference;
 mod report;
 mod run;
 mod running;
+mod secrets;
 mod selftest;
 mod serve;
 mod slo;

@@ -40,6 +40,10 @@ pub enum Problem {
         "the placeholder {{{{{placeholder}}}}} does not stand in the request: the service cannot know its value"
     )]
     UnknowablePlaceholder { placeholder: String },
+    #[error(
+        "{{{{{placeholder}}}}} has its place in what is sent: an answer that repeats a secret could not be shown"
+    )]
+    SecretInAnswer { placeholder: String },
     #[error("the path \"{path}\" must start with \"/\" and hold no spaces and no control characters")]
     Path { path: String },
     #[error("the header \"{name}\" cannot be given: it is made from the request itself")]

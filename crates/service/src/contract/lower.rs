@@ -209,6 +209,9 @@ fn echo(text: &Spanned<String>, ask: &Ask) -> Lowered<Template> {
 fn repeated(template: Template, text: &Spanned<String>, ask: &Ask) -> Lowered<Template> {
     let start = text.span().start;
     for placeholder in template.placeholders() {
+        if matches!(placeholder.kind, Kind::Env(_)) {
+            return Err((start, Problem::SecretInAnswer { placeholder: placeholder.to_string() }));
+        }
         let Some(name) = &placeholder.name else {
             return Err((start, Problem::NamelessPlaceholder { placeholder: placeholder.to_string() }));
         };
@@ -252,7 +255,7 @@ fn json(text: &Spanned<String>, ask: &Ask) -> Lowered<Template> {
     for end in least_and_greatest {
         let filled = template.fill_with(|placeholder| match &placeholder.kind {
             Kind::Number(range) => end(range).to_string(),
-            Kind::Label | Kind::Phrase | Kind::Text | Kind::Bytes(_) => "word".to_owned(),
+            Kind::Label | Kind::Phrase | Kind::Text | Kind::Bytes(_) | Kind::Env(_) => "word".to_owned(),
         });
         if let Err(error) = serde_json::from_str::<serde_json::Value>(&filled) {
             return Err((text.span().start, Problem::Json { reason: error.to_string() }));

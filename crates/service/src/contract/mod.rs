@@ -21,8 +21,8 @@ pub use check::{CheckId, CheckText, Level};
 pub use error::{ContractError, Problem};
 pub(crate) use exchange::chunk;
 pub use exchange::{Filled, fixed_response};
+pub(crate) use placeholder::LABEL_LENGTH_MAX;
 pub use placeholder::{Kind, Placeholder, PlaceholderError, Template, Values};
-pub(crate) use placeholder::{LABEL_LENGTH_MAX, percent_encoded};
 pub use varied::{Varied, VariedTexts};
 
 use crate::document;
@@ -116,7 +116,34 @@ pub enum Body {
     Any,
 }
 
+impl Ask {
+    fn templates(&self) -> impl Iterator<Item = &Template> {
+        std::iter::once(&self.path).chain(self.headers.iter().map(|(_, value)| value)).chain(&self.body)
+    }
+
+    fn templates_mut(&mut self) -> impl Iterator<Item = &mut Template> {
+        let headers = self.headers.iter_mut().map(|(_, value)| value);
+        std::iter::once(&mut self.path).chain(headers).chain(&mut self.body)
+    }
+}
+
 impl Contract {
+    fn asks(&self) -> impl Iterator<Item = &Ask> {
+        self.requests.iter().map(|request| &request.ask).chain(self.bad.iter().map(|bad| &bad.ask))
+    }
+
+    /// Enters the values of the variables that it sends; `value_of` knows them.
+    pub fn enter_secrets(&mut self, value_of: &impl Fn(&str) -> Option<String>) {
+        let requests = self.requests.iter_mut().map(|request| &mut request.ask);
+        let asks = requests.chain(self.bad.iter_mut().map(|bad| &mut bad.ask));
+        asks.flat_map(Ask::templates_mut).for_each(|template| template.enter_secrets(value_of));
+    }
+
+    /// The first variable that it sends and that has no value; without it nothing can be asked.
+    pub fn missing_variable(&self) -> Option<&str> {
+        self.asks().flat_map(Ask::templates).find_map(|template| template.missing().next())
+    }
+
     /// Reads the contract at `path`.
     ///
     /// # Errors

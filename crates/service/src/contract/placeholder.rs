@@ -7,7 +7,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use rand::{Rng, RngExt};
-use tare_load::pattern::Wildcard;
+use tare_load::{pattern::Wildcard, percent};
 
 /// The length of the longest label.
 pub(crate) const LABEL_LENGTH_MAX: usize = 24;
@@ -15,7 +15,7 @@ const TEXT_LENGTH_MAX: usize = 64;
 const NUMBER_MAX: u64 = 999_999_999;
 /// The largest integer that a JSON reader with floating-point numbers keeps exactly.
 const NUMBER_EXACT_MAX: u64 = (1 << 53) - 1;
-const KINDS: [&str; 5] = ["bytes", "label", "number", "phrase", "text"];
+const KINDS: [&str; 6] = ["bytes", "env", "label", "number", "phrase", "text"];
 /// The longest body that services of the catalogue have to take.
 const BYTES_MAX: usize = 1_000_000;
 const LABEL_CHARACTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
@@ -54,6 +54,22 @@ pub enum Kind {
     Bytes(usize),
     /// 1 to 64 printable ASCII characters that need no escape in JSON.
     Text,
+    /// The value of a variable of the environment: a token, a password. It is written nowhere.
+    Env(Secret),
+}
+
+/// A variable, and its value once the contract is used.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret {
+    pub variable: String,
+    value: Option<String>,
+}
+
+/// Without its value.
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Secret({})", self.variable)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -124,6 +140,24 @@ impl Template {
         })
     }
 
+    /// Enters the values of variables. One that has no value, or that holds a control character, stays without it.
+    pub(crate) fn enter_secrets(&mut self, value_of: &impl Fn(&str) -> Option<String>) {
+        let is_sendable = |value: &String| !value.chars().any(char::is_control);
+        for part in &mut self.parts {
+            if let Part::Placeholder(Placeholder { kind: Kind::Env(secret), .. }) = part {
+                secret.value = value_of(&secret.variable).filter(is_sendable);
+            }
+        }
+    }
+
+    /// The variables without a value.
+    pub(crate) fn missing(&self) -> impl Iterator<Item = &str> {
+        self.placeholders().filter_map(|placeholder| match &placeholder.kind {
+            Kind::Env(Secret { variable, value: None }) => Some(variable.as_str()),
+            _ => None,
+        })
+    }
+
     /// The text, if it has no placeholders.
     pub fn fixed(&self) -> Option<String> {
         match self.parts.as_slice() {
@@ -161,7 +195,7 @@ impl Template {
     /// The same for a path or a query: what could not stand there is percent-encoded.
     pub(crate) fn fill_encoded<R: Rng>(&self, values: &mut Values<'_, R>) -> String {
         self.fill_with(|placeholder| match placeholder.kind {
-            Kind::Phrase | Kind::Text => percent_encoded(&values.value(placeholder)),
+            Kind::Phrase | Kind::Text | Kind::Env(_) => percent::encoded(&values.value(placeholder)),
             Kind::Label | Kind::Number(_) | Kind::Bytes(_) => values.value(placeholder),
         })
     }
@@ -192,15 +226,6 @@ fn wildcard(inside: &str) -> Result<Option<String>, PlaceholderError> {
     let known: Vec<String> = known.collect();
     let suggestion = tare_host::spelling::suggestion(inside, known.iter().map(String::as_str));
     Err(PlaceholderError::Unknown { placeholder: inside.to_owned(), suggestion })
-}
-
-/// All but what RFC 3986 calls unreserved.
-pub(crate) fn percent_encoded(text: &str) -> String {
-    let one = |byte: u8| match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
-        _ => format!("%{byte:02X}"),
-    };
-    text.bytes().map(one).collect()
 }
 
 fn matches(parts: &[Part], text: &str) -> bool {
@@ -250,6 +275,9 @@ impl Placeholder {
                 parse_range(range)
                     .ok_or_else(|| PlaceholderError::Range { placeholder: inside.to_owned() })?,
             ),
+            ("env", Some(variable)) if is_variable(variable) => {
+                Kind::Env(Secret { variable: variable.to_owned(), value: None })
+            }
             ("bytes", Some(count)) => {
                 let count = count.parse().ok().filter(|count| (1..=BYTES_MAX).contains(count));
                 Kind::Bytes(count.ok_or_else(|| PlaceholderError::Bytes { placeholder: inside.to_owned() })?)
@@ -261,6 +289,11 @@ impl Placeholder {
         };
         Ok(Placeholder { kind, name })
     }
+}
+
+fn is_variable(name: &str) -> bool {
+    let in_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    name.bytes().all(in_name) && name.bytes().next().is_some_and(|first| !first.is_ascii_digit())
 }
 
 fn parse_range(text: &str) -> Option<RangeInclusive<u64>> {
@@ -276,7 +309,7 @@ fn parse_range(text: &str) -> Option<RangeInclusive<u64>> {
 impl Kind {
     /// Whether two values of it can differ.
     pub(super) fn varies(&self) -> bool {
-        !matches!(self, Kind::Bytes(_))
+        !matches!(self, Kind::Bytes(_) | Kind::Env(_))
     }
 }
 
@@ -288,6 +321,7 @@ impl fmt::Display for Placeholder {
             Kind::Text => f.write_str("text")?,
             Kind::Number(range) if *range == (0..=NUMBER_MAX) => f.write_str("number")?,
             Kind::Bytes(count) => write!(f, "bytes:{count}")?,
+            Kind::Env(secret) => write!(f, "env:{}", secret.variable)?,
             Kind::Number(range) => write!(f, "number:{}-{}", range.start(), range.end())?,
         }
         self.name.as_ref().map_or(Ok(()), |name| write!(f, ".{name}"))
@@ -328,6 +362,7 @@ impl<'r, R: Rng> Values<'r, R> {
             }
             Kind::Number(range) => self.rng.random_range(range.clone()).to_string(),
             Kind::Phrase => self.phrase(),
+            Kind::Env(secret) => secret.value.clone().unwrap_or_default(),
             Kind::Bytes(count) => ('a'..='z').cycle().take(*count).collect(),
             Kind::Text => {
                 let length = self.rng.random_range(1..=TEXT_LENGTH_MAX);

@@ -9,8 +9,10 @@ use tare_load::pattern::JsonPattern;
 use super::{
     LeftOut, Material, RecordError,
     schema::{Made, Maker, resolve},
-    url::{encoded, origin_and_path},
+    url::origin_and_path,
 };
+use tare_load::percent::encoded;
+
 use crate::learn::{CONTENT_TYPE, LearnedAnswer, Question};
 
 const METHODS: [&str; 7] = ["get", "head", "options", "post", "put", "patch", "delete"];

@@ -15,11 +15,6 @@ fn starts_with(url: &str, scheme: &str) -> bool {
     url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
 }
 
-/// All but what RFC 3986 calls unreserved.
-pub(super) fn encoded(text: &str) -> String {
-    crate::contract::percent_encoded(text)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -60,6 +60,7 @@ impl Workspace {
         let own_names: Vec<Vec<String>> = own.iter().map(|own| own.keys().cloned().collect()).collect();
         let mut contracts = Contract::built_in();
         contracts.extend(own.into_iter().flatten());
+        contracts.values_mut().for_each(|contract| contract.enter_secrets(&secret));
         let names: Vec<&str> = contracts.keys().map(String::as_str).collect();
         let fixed = contracts.values().filter(|contract| contract::fixed_response(contract).is_some());
         let raw_socket = RawSocket {
@@ -169,6 +170,13 @@ pub fn split(word: &str) -> Vec<&str> {
         true => vec![word],
         false => word.split(',').collect(),
     }
+}
+
+/// The value of a variable that a contract sends; from now on it is replaced in all that is written.
+fn secret(variable: &str) -> Option<String> {
+    let value = env::var(variable).ok()?;
+    tare_host::secrets::keep(variable, &value);
+    Some(value)
 }
 
 /// Where builds are cached for all repositories: `given` or `TARE_HOME`, or a folder where caches lie.

@@ -25,7 +25,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use tare_analysis::{
     behaviour::answers::{self, Window},
     level,
@@ -280,6 +280,11 @@ fn exchanges(
         ensure!(path == "/", "--contract sets the paths: leave {path} out of the URL");
         let workspace = global.open()?;
         let contract = request::narrowed(workspace.contract(name)?, &request.only)?;
+        if let Some(variable) = contract.missing_variable() {
+            bail!(
+                "the contract \"{name}\" sends the variable {variable}, which is not set, or holds a control character"
+            );
+        }
         return Ok(request::of_contract(&contract, seed, first));
     }
     if request.no_placeholders {

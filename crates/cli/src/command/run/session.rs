@@ -19,7 +19,7 @@ use tare_bench::{
     record::{Ended, Ending, Journal, Record, ending},
     schedule::{self, Parts},
 };
-use tare_host::{environment::Environment, process::Supervisor, signals};
+use tare_host::{environment::Environment, process::Supervisor, secrets, signals};
 use tare_report::Document;
 use tare_service::{build::Site, catalogue::Row, workspace::Workspace};
 
@@ -110,6 +110,7 @@ impl<'a> Session<'a> {
         let (supervisor, interrupt) = (&self.supervisor, &self.interrupt);
         prepare::verify_all(plan, &self.rows, contracts, supervisor, &self.run, interrupt, proved)
             .with_context(|| format!("cannot write to {}", self.run.display()))?;
+        self.scrub()?;
         // What was not verified must not be resumed as if it had been.
         ensure!(
             !self.interrupt.load(Ordering::Relaxed),
@@ -117,6 +118,12 @@ impl<'a> Session<'a> {
         );
         self.print_excluded(&plan.rows);
         Ok(())
+    }
+
+    /// Services may print what they were sent.
+    fn scrub(&self) -> anyhow::Result<()> {
+        secrets::scrub(&self.run)
+            .with_context(|| format!("cannot remove secrets from {}", self.run.display()))
     }
 
     fn print_excluded(&self, rows: &[PlannedRow]) {
@@ -155,6 +162,7 @@ impl<'a> Session<'a> {
         };
         let run = self.run.display();
         ended.with_context(|| format!("cannot write to {run}; what was measured before is stored"))?;
+        self.scrub()?;
         page::keep(&self.run, |text| self.progress.keep(text))
     }
 

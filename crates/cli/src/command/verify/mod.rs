@@ -12,8 +12,8 @@ use std::{
     },
 };
 
-use anyhow::ensure;
-use tare_host::{process::Supervisor, signals};
+use anyhow::{Context, ensure};
+use tare_host::{process::Supervisor, secrets, signals};
 use tare_service::{
     build::Site,
     catalogue::{Row, file_name},
@@ -121,7 +121,12 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         folder: workspace.scratch("verify"),
         interrupt: Arc::clone(&interrupt),
     };
-    let outcome = verification.run(&rows)?;
+    let outcome = verification.run(&rows);
+    // Services may print what they were sent.
+    if verification.folder.is_dir() {
+        secrets::scrub(&verification.folder).context("cannot remove secrets from what services printed")?;
+    }
+    let outcome = outcome?;
     Ok(workspace::outcome_of_all(&workspace, &args.services, outcome))
 }
 
