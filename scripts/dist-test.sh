@@ -67,8 +67,9 @@ is_whole() {
     version=$(outside "$tare" --version) || fail "$2" 'tare --version' || return
     [[ $version == "tare "* ]] || fail "$2" "its version is \"$version\"" || return
     outside "$tare" examples | grep -q 'tare compare' || fail "$2" 'tare examples' || return
+    # On a busy machine its figures are not valid, which it says by 4.
     outside "$tare" load -n 200 -c 2 -d 30s --json "http://127.0.0.1:$port/hello" >"$work/load.json" ||
-        fail "$2" "tare load: $(tail -c 400 "$work/load.json")" || return
+        [[ $? == 4 ]] || fail "$2" "tare load: $(tail -c 400 "$work/load.json")" || return
     grep -q '"verdict"' "$work/load.json" || fail "$2" 'tare load has no verdict' || return
     outside "$tare" completions bash | cmp -s - "$1/share/bash-completion/completions/tare" ||
         fail "$2" 'other completions than the binary prints' || return
