@@ -1,8 +1,9 @@
 //! The repository that a command works in, and the processes that it starts there.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use clap::builder::TypedValueParser;
 use tare_bench::folder::series;
 use tare_host::process::{Isolation, Supervisor, sweep};
 use tare_service::{
@@ -16,21 +17,30 @@ use crate::{exit::Outcome, output::paint};
 #[derive(Debug, clap::Args)]
 pub(crate) struct Global {
     /// The repository to work in, which has a `tare.toml` [default: the nearest one upwards, or the current folder]
-    #[arg(long, global = true, env = "TARE_ROOT", value_name = "DIR", help_heading = "Folders")]
+    #[arg(long, global = true, env = "TARE_ROOT", value_name = "DIR", help_heading = "Folders", value_parser = folder())]
     root: Option<PathBuf>,
     /// Also the services, contracts and experiments of this folder: a repository with a `tare.toml`, or a folder of services
     /// (LANGUAGE/NAME/service.toml)
-    #[arg(long, global = true, env = "TARE_CATALOGUE", value_name = "DIR", help_heading = "Folders")]
+    #[arg(long, global = true, env = "TARE_CATALOGUE", value_name = "DIR", help_heading = "Folders", value_parser = folder())]
     catalogue: Option<PathBuf>,
     /// The cache of builds, which all repositories share [default: $XDG_CACHE_HOME/tare, or ~/.cache/tare]
-    #[arg(long, global = true, env = "TARE_HOME", value_name = "DIR", help_heading = "Folders")]
+    #[arg(long, global = true, env = "TARE_HOME", value_name = "DIR", help_heading = "Folders", value_parser = folder())]
     home: Option<PathBuf>,
+}
+
+/// A variable that is set to nothing says nothing.
+fn folder() -> impl TypedValueParser<Value = PathBuf> {
+    clap::builder::OsStringValueParser::new().map(PathBuf::from)
+}
+
+fn named(folder: Option<&PathBuf>) -> Option<&Path> {
+    folder.map(PathBuf::as_path).filter(|folder| !folder.as_os_str().is_empty())
 }
 
 impl Global {
     pub(crate) fn find(&self) -> anyhow::Result<Root> {
-        let root = Root::find(self.root.as_deref())?;
-        Ok(match &self.catalogue {
+        let root = Root::find(named(self.root.as_ref()))?;
+        Ok(match named(self.catalogue.as_ref()) {
             Some(folder) => root.with_catalogue(folder)?,
             None => root,
         })
@@ -52,7 +62,7 @@ impl Global {
 
     /// The same for a repository that is not the one of the current folder.
     pub(crate) fn open_at(&self, root: &Root) -> anyhow::Result<Workspace> {
-        let home = workspace::home(self.home.as_deref(), &root.folder);
+        let home = workspace::home(named(self.home.as_ref()), &root.folder);
         Ok(Workspace::open(root, &program()?, &home)?)
     }
 

@@ -100,6 +100,18 @@ fn a_repository_has_one_file_and_folders_of_its_own() {
 }
 
 #[test]
+fn a_variable_that_is_set_to_nothing_says_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut tare = Command::new(env!("CARGO_BIN_EXE_tare"));
+    tare.args(["list", "raw-socket"]).current_dir(folder.path());
+    for variable in ["TARE_ROOT", "TARE_HOME", "TARE_CATALOGUE"] {
+        tare.env(variable, "");
+    }
+    let output = tare.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
 fn a_service_in_the_root_is_itself_and_not_the_raw_socket() {
     let folder = tempfile::tempdir().unwrap();
     let manifest = crate::support::manifest("mine", "wrong-body");
