@@ -196,7 +196,7 @@ fn verify_one(
 ) -> io::Result<Option<Excluded>> {
     let Candidate { label, service, contract, service_settings, .. } = candidate;
     let failed = |reason: String| {
-        let reason = secrets::redact(&reason);
+        let reason = secrets::redact(&reason).into_owned();
         Some(Excluded { why: Exclusion::AgainstItsContract, reason })
     };
     if !service.contracts.contains(&contract.name) {
@@ -212,7 +212,8 @@ fn verify_one(
                 about::keep_sent(run, label, &contract.name, &sent)?;
             }
             let path = folder.join(format!("verify-{}.json", contract.name));
-            fs::write(path, secrets::redact(&serde_json::to_string_pretty(&transcript)?) + "\n")?;
+            let text = serde_json::to_string_pretty(&transcript)? + "\n";
+            fs::write(path, secrets::redact(&text).as_bytes())?;
             Ok(transcript.reason().and_then(|reason| failed(format!("in verification: {reason}"))))
         }
     }

@@ -101,7 +101,8 @@ fn sent_path(run: &Path, label: &str, contract: &str) -> PathBuf {
 }
 
 fn write(path: &Path, value: &impl Serialize) -> io::Result<()> {
-    fs::write(path, secrets::redact(&serde_json::to_string_pretty(value)?) + "\n")
+    let text = serde_json::to_string_pretty(value)? + "\n";
+    fs::write(path, secrets::redact(&text).as_bytes())
 }
 
 fn read<T: for<'a> Deserialize<'a>>(path: PathBuf) -> Result<Option<T>, AboutError> {

@@ -135,8 +135,8 @@ impl RunFolder {
 
 impl Journal for RunFolder {
     fn append(&mut self, record: &Record) -> io::Result<()> {
-        let line = secrets::redact(&serde_json::to_string(record)?) + "\n";
-        self.journal.write_all(line.as_bytes())?;
+        let line = serde_json::to_string(record)? + "\n";
+        self.journal.write_all(secrets::redact(&line).as_bytes())?;
         self.journal.sync_data()
     }
 }

@@ -59,10 +59,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
     let mut workspace = global.open()?;
-    let [now] = revised::named(&mut workspace, [&args.service], |_| {
-        format!("\"{}\" is not one service", args.service)
-    })?;
-    ensure!(now.service.running.is_none(), "{} runs already, and is of one revision only", args.service);
+    let now = revised::one(&mut workspace, &args.service)?;
     let names = revisions_of(&args.revisions, &now)?;
     let mut rows = names
         .iter()

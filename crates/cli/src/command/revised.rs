@@ -1,6 +1,6 @@
 //! A service as it was at a git revision, as a row of a run.
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, ensure};
 use tare_service::{
     catalogue::{Place, Row, Style},
     revisions::{self, Revision},
@@ -19,6 +19,13 @@ pub(super) fn named<const N: usize>(
     workspace.adopt(words)?;
     let rows = workspace.rows(words)?;
     <[Row; N]>::try_from(rows).map_err(|rows| anyhow!(other(rows.len())))
+}
+
+/// The service that `word` names, as it is in the work tree. One that runs already is of one revision only.
+pub(super) fn one(workspace: &mut Workspace, word: &str) -> anyhow::Result<Row> {
+    let [now] = named(workspace, [word], |_| format!("\"{word}\" is not one service"))?;
+    ensure!(now.service.running.is_none(), "{word} runs already, and is of one revision only");
+    Ok(now)
 }
 
 /// The service `now` at the revision `end`. What it was then is that revision's to say; one that is known by its command is that

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{BuildStep, Guess, sources, text, with_port};
+use super::{Guess, offline, online, sources, text, with_port};
 
 const FRAMEWORKS: [(&str, &str); 6] = [
     ("gin-gonic/gin", "Gin"),
@@ -26,10 +26,7 @@ pub(super) fn guesses(folder: &Path) -> Vec<Guess> {
             None | Some("") => ".".to_owned(),
             Some(inner) => format!("./{inner}"),
         };
-        let build = vec![
-            BuildStep::online("go mod download"),
-            BuildStep::offline(&format!("go build -o tare-service {package}")),
-        ];
+        let build = vec![online("go mod download"), offline(&format!("go build -o tare-service {package}"))];
         let commands = with_port(folder, ".go", "./tare-service");
         commands.into_iter().map(move |command| Guess {
             what: framework.to_owned(),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{BuildStep, Guess, text};
+use super::{Guess, online, text};
 
 pub(super) fn guesses(folder: &Path) -> Vec<Guess> {
     let maven = text(folder, "pom.xml").map(|pom| ("pom.xml", pom));
@@ -29,7 +29,7 @@ fn of_maven(folder: &Path, (file, pom): (&str, String)) -> Option<Guess> {
         ),
     };
     let maven = if folder.join("mvnw").is_file() { "./mvnw" } else { "mvn" };
-    let build = vec![BuildStep::online(&format!("{maven} --batch-mode --quiet -DskipTests package"))];
+    let build = vec![online(&format!("{maven} --batch-mode --quiet -DskipTests package"))];
     let command = format!("java -jar target/{name}.jar{}", port(&pom));
     Some(Guess { what: framework(&pom).to_owned(), file: PathBuf::from(file), build, command })
 }
@@ -38,7 +38,7 @@ fn of_maven(folder: &Path, (file, pom): (&str, String)) -> Option<Guess> {
 fn of_gradle(folder: &Path, (file, script): (&str, String)) -> Guess {
     let gradle = if folder.join("gradlew").is_file() { "./gradlew" } else { "gradle" };
     let task = if script.contains("org.springframework.boot") { "bootJar" } else { "build" };
-    let build = vec![BuildStep::online(&format!("{gradle} --quiet {task}"))];
+    let build = vec![online(&format!("{gradle} --quiet {task}"))];
     let command = format!("exec java -jar build/libs/*.jar{}", port(&script));
     Guess { what: framework(&script).to_owned(), file: PathBuf::from(file), build, command }
 }

@@ -14,6 +14,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::catalogue::Step;
+
 /// One way to start the service.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Guess {
@@ -21,16 +23,9 @@ pub struct Guess {
     pub what: String,
     /// The file that says so, relative to the repository.
     pub file: PathBuf,
-    pub build: Vec<BuildStep>,
+    pub build: Vec<Step>,
     /// As a user would write it; with `{port}`, or of a program that reads `PORT`.
     pub command: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BuildStep {
-    pub command: Vec<String>,
-    /// It brings packages from a registry.
-    pub network: bool,
 }
 
 /// All guesses for this folder, without those that are the same twice. What its authors wrote down comes before what the files of a
@@ -54,14 +49,13 @@ pub fn guesses(folder: &Path) -> Vec<Guess> {
     found
 }
 
-impl BuildStep {
-    fn offline(words: &str) -> BuildStep {
-        BuildStep { command: words.split(' ').map(str::to_owned).collect(), network: false }
-    }
+fn offline(words: &str) -> Step {
+    Step { command: words.split(' ').map(str::to_owned).collect(), network: false }
+}
 
-    fn online(words: &str) -> BuildStep {
-        BuildStep { network: true, ..BuildStep::offline(words) }
-    }
+/// One that brings packages from a registry.
+fn online(words: &str) -> Step {
+    Step { network: true, ..offline(words) }
 }
 
 /// A file larger than this is no source that a person wrote.

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{BuildStep, Guess, text};
+use super::{Guess, offline, online, text};
+use crate::catalogue::Step;
 
 const FILE: &str = "package.json";
 /// The package of a framework, and its name.
@@ -44,7 +45,7 @@ pub(super) fn guesses(folder: &Path) -> Vec<Guess> {
     commands.map(guess).collect()
 }
 
-fn build(folder: &Path, package: &Value) -> Vec<BuildStep> {
+fn build(folder: &Path, package: &Value) -> Vec<Step> {
     let has = |name: &str| folder.join(name).is_file();
     let needs_packages = package["dependencies"].as_object().is_some_and(|packages| !packages.is_empty());
     let builds = package["scripts"]["build"].is_string();
@@ -55,8 +56,8 @@ fn build(folder: &Path, package: &Value) -> Vec<BuildStep> {
         () if has("package-lock.json") => Some("npm ci"),
         () => Some("npm install"),
     };
-    let script = builds.then(|| BuildStep::offline("npm run build"));
-    install.map(BuildStep::online).into_iter().chain(script).collect()
+    let script = builds.then(|| offline("npm run build"));
+    install.map(online).into_iter().chain(script).collect()
 }
 
 /// A single file needs no package.

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{BuildStep, Guess, sources, text};
+use super::{Guess, offline, online, sources, text};
+use crate::catalogue::Step;
 
 /// What makes the application object, the framework, and the server of it. `{app}` is its place.
 const APPLICATIONS: [(&str, &str, &str); 8] = [
@@ -74,13 +75,13 @@ impl Environment {
         }
     }
 
-    fn build(&self) -> Vec<BuildStep> {
+    fn build(&self) -> Vec<Step> {
         match self {
             Environment::Made => vec![
-                BuildStep::offline("python3 -m venv .venv"),
-                BuildStep::online(".venv/bin/pip install --quiet -r requirements.txt"),
+                offline("python3 -m venv .venv"),
+                online(".venv/bin/pip install --quiet -r requirements.txt"),
             ],
-            Environment::Uv => vec![BuildStep::online("uv sync --frozen")],
+            Environment::Uv => vec![online("uv sync --frozen")],
             Environment::There(_) | Environment::Installed => Vec::new(),
         }
     }

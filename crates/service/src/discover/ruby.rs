@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{BuildStep, Guess};
+use super::{Guess, online};
 
 pub(super) fn guesses(folder: &Path) -> Vec<Guess> {
     let has = |name: &str| folder.join(name).is_file();
@@ -10,7 +10,7 @@ pub(super) fn guesses(folder: &Path) -> Vec<Guess> {
         return Vec::new();
     }
     let bundled = has("Gemfile");
-    let build = if bundled { vec![BuildStep::online("bundle install --quiet")] } else { Vec::new() };
+    let build = if bundled { vec![online("bundle install --quiet")] } else { Vec::new() };
     let prefix = if bundled { "bundle exec " } else { "" };
     let guess = |server: &str| Guess {
         what: "Rack".to_owned(),

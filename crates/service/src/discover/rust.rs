@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{BuildStep, Guess, text, with_port};
+use super::{Guess, online, text, with_port};
 
 const FRAMEWORKS: [(&str, &str); 6] = [
     ("axum", "axum"),
@@ -24,7 +24,7 @@ pub(super) fn guesses(folder: &Path) -> Vec<Guess> {
     let depends = |name: &str| manifest.get("dependencies").is_some_and(|all| all.get(name).is_some());
     let framework = FRAMEWORKS.iter().find(|(name, _)| depends(name)).map_or("Rust", |(_, name)| name);
     let of_binary = |name: &str| -> Vec<Guess> {
-        let build = vec![BuildStep::online("cargo build --release")];
+        let build = vec![online("cargo build --release")];
         let commands = with_port(folder, ".rs", &format!("target/release/{name}"));
         let guess = |command| Guess {
             what: framework.to_owned(),

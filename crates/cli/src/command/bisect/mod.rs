@@ -2,10 +2,7 @@
 
 mod output;
 
-use std::{
-    path::PathBuf,
-    time::{Duration, Instant},
-};
+use std::{path::PathBuf, time::Duration};
 
 use anyhow::ensure;
 use tare_analysis::{
@@ -20,7 +17,9 @@ use tare_bench::{
         Plan,
         until::{ALPHA, Apart, Until, looks},
     },
+    record::ending,
 };
+use tare_host::signals;
 use tare_load::units::parse_duration;
 use tare_service::{
     catalogue::Row,
@@ -94,10 +93,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
     let mut workspace = global.open()?;
-    let [now] = revised::named(&mut workspace, [&args.service], |_| {
-        format!("\"{}\" is not one service", args.service)
-    })?;
-    ensure!(now.service.running.is_none(), "{} runs already, and is of one revision only", args.service);
+    let now = revised::one(&mut workspace, &args.service)?;
     let commits = revisions::between(&now.service.folder, &args.good, &args.bad)?;
     if args.start.dry_run {
         let bisection = Bisection::new(commits.len() - 1, ALPHA);
@@ -171,9 +167,6 @@ impl Search {
     fn search(&mut self, bisection: &mut Bisection, bad: SideOfMean) -> anyhow::Result<Vec<Step>> {
         let mut steps = Vec::new();
         while let Some(place) = bisection.next() {
-            if tare_host::signals::received().is_some() {
-                break;
-            }
             let commit = self.commits[place].clone();
             let (from, to) = bisection.ends();
             eprintln!(
@@ -183,7 +176,12 @@ impl Search {
                 to - from - 1,
                 output::named(&commit)
             );
-            let (judged, position) = self.step(bisection, &commit, bad)?;
+            let step = self.step(bisection, &commit, bad);
+            // What was known before stays known; of this commit nothing is.
+            if signals::received().is_some() {
+                break;
+            }
+            let (judged, position) = step?;
             bisection.found(place, judged.clone());
             steps.push(Step::new(place, judged, position.as_ref()));
         }
@@ -232,10 +230,9 @@ impl Search {
     ) -> anyhow::Result<Position> {
         let plan = self.plan(others, &rows, alpha, steps_after)?;
         let run = self.folder.join(name);
-        let began = Instant::now();
         measure_into(&self.workspace, &run, plan, rows, jiff::Timestamp::now())?;
-        self.spent += began.elapsed();
         let kept = folder::read(&run)?;
+        self.spent += ending(&kept.records).map_or(Duration::ZERO, |(_, ns)| Duration::from_nanos(ns));
         Ok(apart::compute(&kept).expect("the plan asks for it"))
     }
 

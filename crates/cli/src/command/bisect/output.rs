@@ -8,6 +8,7 @@ use tare_analysis::{
     figures::{change, interval, parts},
 };
 use tare_bench::{metric::Metric, plan::until};
+use tare_host::signals;
 use tare_report::document::{Unit, Value};
 use tare_service::revisions::Commit;
 
@@ -122,6 +123,9 @@ impl<'a> Bisected<'a> {
         let change = both.against.first().copied().flatten().map(Change::from);
         let (reason, failed) = match &both.found {
             PositionFound::Side(_) => (None, false),
+            PositionFound::Neither if signals::received().is_some() => {
+                (Some("it was interrupted before the ends were compared".to_owned()), false)
+            }
             PositionFound::Neither => (Some("they cannot be distinguished".to_owned()), false),
             PositionFound::Failed { label, reason } => (Some(format!("{label}: {reason}")), true),
         };

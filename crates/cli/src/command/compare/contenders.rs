@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, bail};
 use tare_host::spelling::suggestion;
 use tare_service::{catalogue::Row, revisions, workspace::Workspace};
 
@@ -39,8 +39,7 @@ fn of_revisions(
     range: &str,
     is_work_tree: bool,
 ) -> anyhow::Result<[Row; 2]> {
-    let [now] = named(workspace, [word], |_| format!("\"{word}\" is not one service"))?;
-    ensure!(now.service.running.is_none(), "--revisions: {word} runs already, and is of one revision only");
+    let now = revised::one(workspace, word).context("--revisions")?;
     let ends = revisions::range(range, &now.service.folder)?;
     let baseline = revised::at(workspace, &now, &ends[0])?;
     let mut candidate = match is_work_tree {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tare_service::discover::{BuildStep, Guess};
+use tare_service::{catalogue::Step, discover::Guess};
 
 /// What the file says.
 pub(super) struct ProjectText<'a> {
@@ -51,8 +51,8 @@ impl ProjectText<'_> {
     }
 }
 
-fn build(steps: &[BuildStep]) -> String {
-    let step = |step: &BuildStep| {
+fn build(steps: &[Step]) -> String {
+    let step = |step: &Step| {
         let words: Vec<String> = step.command.iter().map(|word| quoted(word)).collect();
         let network = if step.network { ", network = true" } else { "" };
         format!("    {{ command = [{}]{network} }},\n", words.join(", "))
@@ -74,8 +74,8 @@ mod tests {
         let guess = Guess {
             command: ".venv/bin/uvicorn api:app --port {port}".to_owned(),
             build: vec![
-                BuildStep { command: vec!["python3".into(), "-m".into(), "venv".into()], network: false },
-                BuildStep { command: vec!["pip".into(), "a \"b\"".into()], network: true },
+                Step { command: vec!["python3".into(), "-m".into(), "venv".into()], network: false },
+                Step { command: vec!["pip".into(), "a \"b\"".into()], network: true },
             ],
             ..Guess::default()
         };
