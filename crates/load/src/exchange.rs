@@ -2,9 +2,11 @@
 //!
 //! It knows no contract files and builds no requests; it does not look into the request at all.
 
+use std::{fmt, ops::RangeInclusive};
+
 use serde_json::Value;
 
-use crate::pattern::JsonPattern;
+use crate::{pattern::JsonPattern, text_pattern::TextPattern};
 
 /// One request and the response that is right for it.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,8 +39,52 @@ pub enum ExpectedBody {
     Json(Value),
     /// A JSON value that fits this pattern.
     Pattern(JsonPattern),
+    /// A body of this length, or a text of this form.
+    Shape(BodyShape),
     /// Whatever comes.
     Any,
+}
+
+/// What is asked of a body that is neither known nor JSON.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BodyShape {
+    /// How long it may be.
+    pub bytes: RangeInclusive<u64>,
+    /// What all of it must match as UTF-8.
+    pub pattern: Option<TextPattern>,
+}
+
+impl ExpectedBody {
+    /// Whether `got` is right.
+    #[must_use]
+    pub fn accepts(&self, got: &[u8]) -> bool {
+        let is_json = |is_right: &dyn Fn(&Value) -> bool| {
+            serde_json::from_slice(got).is_ok_and(|got: Value| is_right(&got))
+        };
+        match self {
+            ExpectedBody::Exact(right) => right == got,
+            ExpectedBody::Json(right) => is_json(&|got| got == right),
+            ExpectedBody::Pattern(pattern) => is_json(&|got| pattern.matches(got)),
+            ExpectedBody::Shape(shape) => {
+                shape.bytes.contains(&(got.len() as u64))
+                    && shape.pattern.as_ref().is_none_or(|pattern| pattern.matches(got))
+            }
+            ExpectedBody::Any => true,
+        }
+    }
+}
+
+/// As in "a body of 10 bytes".
+impl fmt::Display for BodyShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (*self.bytes.start(), *self.bytes.end()) {
+            (0, u64::MAX) => f.write_str("a body")?,
+            (least, u64::MAX) => write!(f, "a body of at least {least} bytes")?,
+            (least, most) if least == most => write!(f, "a body of {least} bytes")?,
+            (least, most) => write!(f, "a body of {least} to {most} bytes")?,
+        }
+        self.pattern.as_ref().map_or(Ok(()), |pattern| write!(f, " that matches '{pattern}'"))
+    }
 }
 
 impl Expected {
@@ -53,6 +99,7 @@ impl Expected {
             }
             ExpectedBody::Json(value) => format!("status {status} with JSON equal to `{value}`"),
             ExpectedBody::Pattern(pattern) => format!("status {status} with JSON like `{pattern}`"),
+            ExpectedBody::Shape(shape) => format!("status {status} with {shape}"),
             ExpectedBody::Any => format!("status {status} with any body"),
         }
     }
@@ -83,6 +130,7 @@ impl ExchangePool {
     pub(crate) fn body_bytes_max(&self) -> usize {
         let bytes = |exchange: &Exchange| match &exchange.expected.body {
             ExpectedBody::Exact(bytes) => bytes.len(),
+            ExpectedBody::Shape(shape) => usize::try_from(*shape.bytes.start()).unwrap_or(usize::MAX),
             ExpectedBody::Json(_) | ExpectedBody::Pattern(_) | ExpectedBody::Any => 0,
         };
         self.exchanges.iter().map(bytes).max().unwrap_or(0)
@@ -108,6 +156,30 @@ mod tests {
         let expected = Expected { status: 200, body: ExpectedBody::Any };
         let one = Exchange { request: vec![], is_head: false, expected, name: String::new() };
         ExchangePool::new(vec![one; len])
+    }
+
+    #[test]
+    fn a_shape_is_told_as_it_is_asked_for() {
+        let told = |bytes, pattern: Option<&str>| {
+            let pattern = pattern.map(|pattern| TextPattern::new(pattern).unwrap());
+            BodyShape { bytes, pattern }.to_string()
+        };
+        assert_eq!(told(5..=5, None), "a body of 5 bytes");
+        assert_eq!(told(5..=9, None), "a body of 5 to 9 bytes");
+        assert_eq!(told(5..=u64::MAX, Some("a+")), "a body of at least 5 bytes that matches 'a+'");
+        assert_eq!(told(0..=u64::MAX, Some("a+")), "a body that matches 'a+'");
+    }
+
+    #[test]
+    fn a_body_is_right_by_its_length_and_its_text() {
+        let shape = |bytes, pattern: Option<&str>| {
+            let pattern = pattern.map(|pattern| TextPattern::new(pattern).unwrap());
+            ExpectedBody::Shape(BodyShape { bytes, pattern })
+        };
+        let both = shape(2..=3, Some("[ab]*"));
+        let right = |got: &str| both.accepts(got.as_bytes());
+        assert!(right("ab") && right("aba") && !right("a") && !right("abab") && !right("ac"));
+        assert!(shape(2..=2, None).accepts(b"\xff\xfe"), "its length alone is asked for");
     }
 
     #[test]

@@ -25,12 +25,13 @@ pub mod schedule;
 mod statuses;
 mod stop;
 pub mod tally;
+pub mod text_pattern;
 pub mod units;
 
 pub use clock::{Clock, Monotonic};
 pub use driver::{ChosenDriver, DriverChoice, DriverKind};
 pub use endpoint::{Endpoint, Route};
-pub use exchange::{Exchange, ExchangePool, Expected, ExpectedBody};
+pub use exchange::{BodyShape, Exchange, ExchangePool, Expected, ExpectedBody};
 pub use generator::{
     Connections, Doubt, Generator, GeneratorError, Interval, Limits, Load, LoadError, Measures, OpenError,
     Quantile, RunReport, Settings, Waiting, evaluate,

@@ -7,7 +7,7 @@ use std::{
 };
 
 use tare_load::{
-    exchange::{Exchange, Expected, ExpectedBody},
+    exchange::{Exchange, Expected},
     http1::{ParseError, Response, parse_response},
 };
 
@@ -79,22 +79,13 @@ pub fn ask(stream: &mut (impl Read + Write), exchange: &Exchange) -> Result<Resp
 
 /// Whether a response has the expected status and body.
 pub fn is_right(expected: &Expected, response: &Response) -> bool {
-    let right_body = match &expected.body {
-        ExpectedBody::Any => true,
-        ExpectedBody::Exact(body) => *body == response.body,
-        ExpectedBody::Json(value) => {
-            serde_json::from_slice(&response.body).is_ok_and(|got: serde_json::Value| got == *value)
-        }
-        ExpectedBody::Pattern(pattern) => {
-            serde_json::from_slice(&response.body).is_ok_and(|got| pattern.matches(&got))
-        }
-    };
-    right_body && response.status == expected.status
+    expected.body.accepts(&response.body) && response.status == expected.status
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use tare_load::exchange::ExpectedBody;
 
     use super::*;
 

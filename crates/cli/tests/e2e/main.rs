@@ -1,5 +1,6 @@
 //! The command `tare` from end to end: against services made to misbehave, and against real ones.
 
+mod answers;
 mod bisect;
 mod broken;
 mod build;

@@ -2,16 +2,13 @@
 //! part of its words. What `tare verify` and `--endure` promise is in `verify` and `endure`; the table for readers is in
 //! `docs/methodology/selftest.md`.
 
-use std::{
-    net::TcpStream,
-    process::{Child, Command, Stdio},
-};
+use std::net::TcpStream;
 
 use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::support::{
-    Ended, PROGRAM, USUAL, Workspace, alone, experiment, free_port, journal, manifest, row, send, within,
+    Fake, PROGRAM, USUAL, Workspace, alone, experiment, free_port, journal, manifest, row, send, within,
     wrong_of,
 };
 
@@ -210,32 +207,6 @@ fn what_only_many_requests_show_is_found_by_endurance() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// A service that is not supervised, as that of `tare load` is.
-struct Fake(Child, String);
-
-impl Fake {
-    fn start(mode: &str) -> Fake {
-        let port = free_port().to_string();
-        let mut command = Command::new(PROGRAM.as_path());
-        command.env("FAKE", mode).env("PORT", &port).stdin(Stdio::null());
-        let fake = Fake(command.spawn().unwrap(), format!("http://127.0.0.1:{port}/"));
-        assert!(within(USUAL, || TcpStream::connect(format!("127.0.0.1:{port}")).is_ok()));
-        fake
-    }
-
-    fn load(&self, words: &str) -> Ended {
-        let words: Vec<&str> = ["load", &self.1].into_iter().chain(words.split(' ')).collect();
-        Workspace::new(&[]).tare(&words)
-    }
-}
-
-impl Drop for Fake {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 /// A mode, how it is loaded, and a part of the words.
 const IN_A_LOAD: [(&str, &str, &str); 4] = [
     ("late-in-500", "-c 8 -d 4s", "late answers: up to "),
@@ -262,7 +233,7 @@ fn a_load_names_a_stall() {
 fn a_load_names_them_too() {
     let _alone = alone();
     for (mode, words, part) in IN_A_LOAD {
-        let ended = Fake::start(mode).load(words);
+        let ended = Workspace::new(&[]).load(&Fake::start(mode), words);
         assert!(ended.stdout.contains(part), "{mode}: {part:?} is not in {ended}");
     }
 }

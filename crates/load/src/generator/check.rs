@@ -13,8 +13,8 @@ use crate::tally::{Failure, SAMPLE_BYTES_MAX};
 const MEMO_BYTES_MAX: usize = 4 * 1024;
 /// How much longer than expected a body may get before it is not worth waiting for its end.
 const EXCESS_BYTES_MAX: u64 = 64 * 1024;
-/// The longest JSON body that is kept for comparison.
-const JSON_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// The longest body that is kept whole for comparison: JSON, or a text with a pattern.
+const WHOLE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// What a worker remembers of an exchange.
 #[derive(Debug, Clone, Default)]
@@ -23,7 +23,8 @@ pub(super) struct Memo {
     response: Vec<u8>,
     /// Its status.
     status: u16,
-    json: Vec<u8>,
+    /// The last accepted body that took more than a comparison of bytes.
+    body: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +47,7 @@ pub(super) struct Inspection {
     verdict: Option<Failure>,
     has_body: bool,
     body_bytes: u64,
-    /// The body so far where JSON is expected; the beginning of a wrong one.
+    /// The body so far where all of it is needed; the beginning of one that is wrong, or may turn out to be.
     body: Vec<u8>,
     /// The beginning of a response that comes in pieces.
     prefix: Vec<u8>,
@@ -153,6 +154,8 @@ impl Inspection {
         match expected {
             ExpectedBody::Any => {}
             ExpectedBody::Json(_) | ExpectedBody::Pattern(_) => self.body.extend_from_slice(part),
+            ExpectedBody::Shape(shape) if shape.pattern.is_some() => self.body.extend_from_slice(part),
+            ExpectedBody::Shape(_) => self.keep_beginning(part),
             ExpectedBody::Exact(right) => {
                 if self.verdict.is_none() {
                     // All before this part was right, so `before` does not exceed the length.
@@ -163,10 +166,14 @@ impl Inspection {
                     self.verdict = Some(Failure::Mismatch);
                     self.body.extend_from_slice(&right[..before.min(SAMPLE_BYTES_MAX)]);
                 }
-                let room = SAMPLE_BYTES_MAX.saturating_sub(self.body.len());
-                self.body.extend_from_slice(&part[..part.len().min(room)]);
+                self.keep_beginning(part);
             }
         }
+    }
+
+    fn keep_beginning(&mut self, part: &[u8]) {
+        let room = SAMPLE_BYTES_MAX.saturating_sub(self.body.len());
+        self.body.extend_from_slice(&part[..part.len().min(room)]);
     }
 
     fn conclude(&mut self, exchange: &Exchange, memo: &mut Memo, check: bool, keep_alive: bool) -> Outcome {
@@ -190,18 +197,18 @@ impl Inspection {
                 }
                 whole
             }
-            ExpectedBody::Json(right) => self.is_right_json(memo, |got| got == right),
-            ExpectedBody::Pattern(pattern) => self.is_right_json(memo, |got| pattern.matches(got)),
+            ExpectedBody::Shape(shape) if shape.pattern.is_none() => shape.bytes.contains(&self.body_bytes),
+            _ => self.is_as_before_or_right(expected, memo),
         }
     }
 
-    fn is_right_json(&self, memo: &mut Memo, is_right: impl FnOnce(&serde_json::Value) -> bool) -> bool {
-        if self.body == memo.json && !memo.json.is_empty() {
+    fn is_as_before_or_right(&self, expected: &ExpectedBody, memo: &mut Memo) -> bool {
+        if self.body == memo.body && !memo.body.is_empty() {
             return true;
         }
-        let right = serde_json::from_slice(&self.body).is_ok_and(|got| is_right(&got));
+        let right = expected.accepts(&self.body);
         if right {
-            memo.json.clone_from(&self.body);
+            memo.body.clone_from(&self.body);
         }
         right
     }
@@ -225,7 +232,11 @@ impl Memo {
 fn body_bytes_max(expected: &ExpectedBody) -> u64 {
     match expected {
         ExpectedBody::Exact(right) => right.len() as u64 + EXCESS_BYTES_MAX,
-        ExpectedBody::Json(_) | ExpectedBody::Pattern(_) => JSON_BYTES_MAX,
+        ExpectedBody::Json(_) | ExpectedBody::Pattern(_) => WHOLE_BYTES_MAX,
+        ExpectedBody::Shape(shape) => {
+            let most = shape.bytes.end().saturating_add(EXCESS_BYTES_MAX);
+            if shape.pattern.is_some() { most.min(WHOLE_BYTES_MAX) } else { most }
+        }
         ExpectedBody::Any => u64::MAX,
     }
 }
@@ -233,8 +244,9 @@ fn body_bytes_max(expected: &ExpectedBody) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exchange::Expected;
+    use crate::exchange::{BodyShape, Expected};
     use crate::pattern::JsonPattern;
+    use crate::text_pattern::TextPattern;
 
     fn exchange(body: ExpectedBody) -> Exchange {
         let expected = Expected { status: 200, body };
@@ -304,6 +316,49 @@ mod tests {
             assert_eq!(judge(&exchange, &mut memo, &[&wrong]).0, WRONG);
         }
         assert_eq!(judge(&exchange, &mut memo, &[&response("{")]).0, WRONG);
+    }
+
+    fn shape(bytes: std::ops::RangeInclusive<u64>, pattern: Option<&str>) -> ExpectedBody {
+        let pattern = pattern.map(|pattern| TextPattern::new(pattern).unwrap());
+        ExpectedBody::Shape(BodyShape { bytes, pattern })
+    }
+
+    #[test]
+    fn every_answer_is_compared_with_its_shape_whole_and_in_pieces() {
+        let with_pattern = exchange(shape(3..=6, Some("id-[0-9]+")));
+        let of_length = exchange(shape(3..=6, None));
+        let mut memos = [Memo::default(), Memo::default()];
+        // Each twice in a row, so that the second time it is remembered.
+        for (body, matches, fits) in
+            ["id-1", "id-1", "id-22", "id-x", "id-x", "id", "id-4444", "id-1"].map(|body| {
+                let fits = (3..=6).contains(&body.len());
+                (body, fits && !body.ends_with('x') && body.len() > 3, fits)
+            })
+        {
+            let bytes = response(body);
+            for cut in 0..bytes.len() {
+                let pieces = [&bytes[..cut], &bytes[cut..]];
+                let pieces: Vec<&[u8]> = pieces.into_iter().filter(|piece| !piece.is_empty()).collect();
+                for ((exchange, right), memo) in
+                    [(&with_pattern, matches), (&of_length, fits)].into_iter().zip(&mut memos)
+                {
+                    let (outcome, got) = judge(exchange, memo, &pieces);
+                    assert_eq!(outcome, if right { RIGHT } else { WRONG }, "{body} cut at {cut}");
+                    assert!(right || got == body.as_bytes(), "{body} cut at {cut}: {got:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_body_that_is_far_too_long_is_not_waited_for() {
+        let exchange = exchange(shape(0..=9, None));
+        let long = response(&"x".repeat(EXCESS_BYTES_MAX as usize + 10));
+        let (outcome, got) = judge(&exchange, &mut Memo::default(), &[&long]);
+        assert_eq!(outcome, Outcome::Failed { failure: Failure::Mismatch, keep_alive: false });
+        assert_eq!(got.len(), SAMPLE_BYTES_MAX);
+        let little = response(&"x".repeat(10));
+        assert_eq!(judge(&exchange, &mut Memo::default(), &[&little]).0, WRONG);
     }
 
     #[test]

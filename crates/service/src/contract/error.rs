@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use tare_load::text_pattern::TextPatternError;
+
 use super::placeholder::PlaceholderError;
 use crate::document::DocumentError;
 
@@ -14,6 +16,9 @@ pub enum ContractError {
     #[error("{}:{line}: {problem}", path.display())]
     Check { path: PathBuf, line: usize, problem: Problem },
 }
+
+/// A part of a contract, or an error and the byte of the file at which it is.
+pub(super) type Lowered<T> = Result<T, (usize, Problem)>;
 
 /// What is wrong with the meaning of a contract. `suggestion` is the end of the sentence, with the nearest valid name.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -50,10 +55,24 @@ pub enum Problem {
     ReservedHeader { name: String },
     #[error("the header \"{name}\" is no valid header name or has a line break in its value")]
     Header { name: String },
-    #[error("a response has \"body\" or \"json\", not both")]
-    TwoBodies,
-    #[error("a response to HEAD has no body: remove \"body\" and \"json\"")]
+    #[error("a response has \"{first}\" or \"{second}\", not both")]
+    TwoBodies { first: &'static str, second: &'static str },
+    #[error("a response to HEAD has no body: remove \"body\", \"json\", \"matches\" and \"length\"")]
     HeadWithBody,
+    #[error(
+        "the header \"{name}\" needs one of \"present = true\", \"absent = true\" and \"matches = '...'\", and only one"
+    )]
+    HeaderRule { name: String },
+    #[error(transparent)]
+    Pattern(#[from] TextPatternError),
+    #[error(
+        "a pattern takes no placeholders such as {{{{{placeholder}}}}}: give the answer as \"body\" or \"json\""
+    )]
+    PlaceholderInPattern { placeholder: String },
+    #[error("\"length\" has neither \"min\" nor \"max\"")]
+    LengthOfNothing,
+    #[error("no length is at least {min} and at most {max}: \"min\" must not be above \"max\"")]
+    LengthRange { min: u64, max: u64 },
     #[error("this is no JSON once its placeholders are filled: {reason}")]
     Json { reason: String },
     #[error("a wildcard such as {{{{any:int}}}} must be a whole value in quotes: \"{{{{any:int}}}}\"")]

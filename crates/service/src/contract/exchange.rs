@@ -7,13 +7,15 @@
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use tare_load::exchange::{Exchange, Expected, ExpectedBody};
+use tare_load::exchange::{BodyShape, Exchange, Expected, ExpectedBody};
 use tare_load::pattern::JsonPattern;
 
 use super::placeholder::{Placeholder, Values};
-use super::{Ask, Body, BodyFraming, Contract, Request};
+use super::{Ask, Body, BodyFraming, Contract, HeaderRule, Request};
 
 const CHUNK_BYTES: usize = 16 * 1024;
+/// The longest body that a reference makes up.
+const EXAMPLE_BYTES_MAX: usize = 1 << 20;
 
 /// What is sent, with its placeholders filled.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,6 +95,7 @@ impl Request {
                 let value = value.expect("tried when the contract was read");
                 ExpectedBody::Pattern(JsonPattern::new(value, *extra))
             }
+            Body::Shape(shape) => ExpectedBody::Shape(shape.clone()),
             Body::Any => ExpectedBody::Any,
         };
         (filled, Expected { status: self.answer.status, body })
@@ -153,6 +156,7 @@ pub fn fixed_response(contract: &Contract) -> Option<Vec<u8>> {
             let pattern = serde_json::from_str(&template.fixed()?).ok()?;
             JsonPattern::new(pattern, *extra).example().to_string()
         }
+        Body::Shape(shape) => example(shape)?,
         Body::Any => String::new(),
     };
     let reason = match request.answer.status {
@@ -170,10 +174,20 @@ pub fn fixed_response(contract: &Contract) -> Option<Vec<u8>> {
     if let Some(content_type) = &request.answer.content_type {
         head.push_str(&format!("Content-Type: {content_type}\r\n"));
     }
-    for (name, value) in &request.answer.headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
+    for (name, rule) in &request.answer.headers {
+        match (rule, rule.example()) {
+            (_, Some(value)) => head.push_str(&format!("{name}: {value}\r\n")),
+            (HeaderRule::Absent, None) => {}
+            (_, None) => return None,
+        }
     }
     Some(format!("{head}\r\n{body}").into_bytes())
+}
+
+/// A body that fits. None is looked for that matches a pattern.
+fn example(shape: &BodyShape) -> Option<String> {
+    let length = usize::try_from(*shape.bytes.start()).ok().filter(|length| *length <= EXAMPLE_BYTES_MAX)?;
+    shape.pattern.is_none().then(|| "x".repeat(length))
 }
 
 fn greatest_common_divisor(a: u32, b: u32) -> u32 {

@@ -9,8 +9,10 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::Level;
+use super::plain_or::PlainOr;
 
 pub(super) type Headers = BTreeMap<Spanned<String>, Spanned<String>>;
+pub(super) type ResponseHeaders = BTreeMap<Spanned<String>, Spanned<PlainOr<String, HeaderRuleFile>>>;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -61,10 +63,29 @@ pub(super) struct ResponseFile {
     pub status: Spanned<u16>,
     pub content_type: Option<String>,
     #[serde(default)]
-    pub headers: Headers,
+    pub headers: ResponseHeaders,
     pub body: Option<Spanned<String>>,
     pub json: Option<Spanned<String>>,
     pub extra: Option<Spanned<Extra>>,
+    pub matches: Option<Spanned<String>>,
+    pub length: Option<Spanned<PlainOr<u64, LengthRangeFile>>>,
+}
+
+/// A header of a response that is no exact value.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct HeaderRuleFile {
+    pub present: Option<bool>,
+    pub absent: Option<bool>,
+    pub matches: Option<Spanned<String>>,
+}
+
+/// In bytes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LengthRangeFile {
+    pub min: Option<u64>,
+    pub max: Option<u64>,
 }
 
 /// What members of an object mean that the expected JSON does not name.

@@ -5,22 +5,20 @@ use std::path::Path;
 
 use toml::Spanned;
 
-use super::error::{ContractError, Problem};
+use super::error::{ContractError, Lowered, Problem};
 use super::file::{BadFile, ContractFile, Extra, Headers, RequestFile, ResponseFile};
+use super::header::header;
 use super::placeholder::{Kind, Placeholder, Template};
-use super::{Answer, Ask, Bad, Body, BodyFraming, CheckId, Contract, FORMAT, Level, OLDER, Request};
+use super::plain_or::PlainOr;
+use super::{
+    Answer, Ask, Bad, Body, BodyFraming, CheckId, Contract, FORMAT, Level, OLDER, Request, expectation,
+};
 use tare_host::spelling::suggestion;
 use tare_load::pattern::JsonPattern;
 
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-/// Written by [`super::Filled::bytes`] from the request itself, so that they are always right.
-const RESERVED: [&str; 3] = ["host", "content-length", "transfer-encoding"];
-
 /// How a wildcard begins.
 const WILDCARD: &str = "{{any";
-
-/// An error and the byte of the file at which it is.
-type Lowered<T> = Result<T, (usize, Problem)>;
 
 pub(super) fn lower(file: ContractFile, text: &str, path: &Path) -> Result<Contract, ContractError> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -61,8 +59,16 @@ fn refuse_what_is_newer(request: &RequestFile) -> Lowered<()> {
         }
         (_, Some(extra)) => newer(extra.span(), "\"extra\""),
         (Some(json), None) if json.get_ref().contains(WILDCARD) => newer(json.span(), "a wildcard"),
-        _ => Ok(()),
+        _ => response_in_an_older_file(response).map_or(Ok(()), |(span, what)| newer(span, what)),
     }
+}
+
+fn response_in_an_older_file(response: &ResponseFile) -> Option<(std::ops::Range<usize>, &'static str)> {
+    let table = response.headers.values().find(|rule| matches!(rule.get_ref(), PlainOr::Table(_)));
+    let table = table.map(|rule| (rule.span(), "a header that is no text"));
+    let matches = response.matches.as_ref().map(|matches| (matches.span(), "\"matches\""));
+    let length = response.length.as_ref().map(|length| (length.span(), "\"length\""));
+    table.or(matches).or(length)
 }
 
 fn unique<'f>(names: impl Iterator<Item = &'f Spanned<String>>) -> Lowered<()> {
@@ -132,7 +138,7 @@ fn ask(
     let mut headers: Vec<(String, Template)> = Vec::new();
     let is_own = |name: &str| own.keys().any(|own| own.get_ref().eq_ignore_ascii_case(name));
     for (name, value) in defaults.iter().filter(|(name, _)| !is_own(name.get_ref())).chain(own) {
-        header(name, value)?;
+        header(name, value.get_ref())?;
         headers.push((name.get_ref().clone(), line(value, "a header", &[Kind::Text, Kind::Phrase])?));
     }
     let ask = Ask {
@@ -147,43 +153,37 @@ fn ask(
     Ok(ask)
 }
 
-fn header(name: &Spanned<String>, value: &Spanned<String>) -> Lowered<()> {
-    let text = name.get_ref();
-    if RESERVED.contains(&text.to_ascii_lowercase().as_str()) {
-        return Err((name.span().start, Problem::ReservedHeader { name: text.clone() }));
-    }
-    let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    let breaks = value.get_ref().bytes().any(|byte| byte < b' ' || byte == 0x7f);
-    if text.is_empty() || !text.bytes().all(token) || breaks {
-        return Err((name.span().start, Problem::Header { name: text.clone() }));
-    }
-    Ok(())
-}
-
 fn answer(file: &Spanned<ResponseFile>, ask: &Ask) -> Lowered<Answer> {
     let response = file.get_ref();
     let status = *response.status.get_ref();
     if !(200..=599).contains(&status) {
         return Err((response.status.span().start, Problem::Status { status }));
     }
-    let body = match (&response.body, &response.json) {
-        (Some(_), Some(json)) => return Err((json.span().start, Problem::TwoBodies)),
-        (Some(body), None) => Body::Exact(echo(body, ask)?),
-        (None, Some(text)) => json_body(text, response.extra.as_ref(), ask)?,
-        (None, None) => Body::Any,
-    };
+    let body = body(response, ask)?;
     if let (Some(extra), None) = (&response.extra, &response.json) {
         return Err((extra.span().start, Problem::ExtraWithoutJson));
     }
     if ask.method == "HEAD" && body != Body::Any {
         return Err((file.span().start, Problem::HeadWithBody));
     }
-    let mut headers = Vec::new();
-    for (name, value) in &response.headers {
-        header(name, value)?;
-        headers.push((name.get_ref().clone(), value.get_ref().clone()));
-    }
+    let headers = expectation::headers(&response.headers)?;
     Ok(Answer { status, content_type: response.content_type.clone(), headers, body })
+}
+
+fn body(response: &ResponseFile, ask: &Ask) -> Lowered<Body> {
+    let ResponseFile { body, json, matches, length, .. } = response;
+    let one = |key, text: &Option<Spanned<String>>| text.as_ref().map(|text| (key, text.span().start));
+    // A pattern and a length may stand together.
+    let shape = one("matches", matches).or(length.as_ref().map(|length| ("length", length.span().start)));
+    let mut given = [one("body", body), one("json", json), shape].into_iter().flatten();
+    if let (Some((first, _)), Some((second, start))) = (given.next(), given.next()) {
+        return Err((start, Problem::TwoBodies { first, second }));
+    }
+    match (body, json, expectation::shape(response)?) {
+        (Some(body), ..) => Ok(Body::Exact(echo(body, ask)?)),
+        (_, Some(json), _) => json_body(json, response.extra.as_ref(), ask),
+        (.., shape) => Ok(shape.unwrap_or(Body::Any)),
+    }
 }
 
 fn template(text: &Spanned<String>) -> Lowered<Template> {

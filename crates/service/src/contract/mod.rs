@@ -7,9 +7,12 @@ mod built_in;
 mod check;
 mod error;
 mod exchange;
+mod expectation;
 mod file;
+mod header;
 mod lower;
 mod placeholder;
+mod plain_or;
 #[cfg(test)]
 mod tests;
 mod varied;
@@ -21,9 +24,12 @@ pub use check::{CheckId, CheckText, Level};
 pub use error::{ContractError, Problem};
 pub(crate) use exchange::chunk;
 pub use exchange::{Filled, fixed_response};
+pub use expectation::HeaderRule;
 pub(crate) use placeholder::LABEL_LENGTH_MAX;
 pub use placeholder::{Kind, Placeholder, PlaceholderError, Template, Values};
 pub use varied::{Varied, VariedTexts};
+
+use tare_load::exchange::BodyShape;
 
 use crate::document;
 
@@ -97,8 +103,8 @@ pub struct Answer {
     pub status: u16,
     /// The media type with its parameters, if the contract requires one.
     pub content_type: Option<String>,
-    /// Headers that must be there with exactly this value.
-    pub headers: Vec<(String, String)>,
+    /// What must come back under these names, in their order.
+    pub headers: Vec<(String, HeaderRule)>,
     pub body: Body,
 }
 
@@ -113,6 +119,8 @@ pub enum Body {
         template: Template,
         extra: bool,
     },
+    /// A body of this length, or a text of this form.
+    Shape(BodyShape),
     Any,
 }
 

@@ -6,7 +6,7 @@ use tare_load::pattern::JsonPattern;
 
 use super::escape::quote;
 use super::media_type;
-use crate::contract::Answer;
+use crate::contract::{Answer, HeaderRule};
 
 /// No more differences of one answer are named: its bytes are printed below them.
 const DIFFERENCES_MAX: usize = 6;
@@ -51,10 +51,18 @@ fn content_type(response: &Response, answer: &Answer) -> Result<(), String> {
 }
 
 fn headers(response: &Response, answer: &Answer) -> Vec<String> {
-    let wrong = |(name, expected): &(String, String)| match header(response, name) {
-        Some(got) if got == *expected => None,
-        Some(got) => Some(format!("expected \"{name}: {expected}\", got \"{name}: {got}\"")),
-        None => Some(format!("expected \"{name}: {expected}\", got no {name}")),
+    let wrong = |(name, rule): &(String, HeaderRule)| {
+        let got = header(response, name);
+        (!rule.accepts(got.as_deref())).then(|| {
+            let wanted = match rule {
+                HeaderRule::Exact(value) => format!("\"{name}: {value}\""),
+                HeaderRule::Present => format!("a header {name}"),
+                HeaderRule::Absent => format!("no header {name}"),
+                HeaderRule::Matches(pattern) => format!("a header {name} that matches '{pattern}'"),
+            };
+            let got = got.map_or_else(|| format!("no {name}"), |got| format!("\"{name}: {got}\""));
+            format!("expected {wanted}, got {got}")
+        })
     };
     answer.headers.iter().filter_map(wrong).collect()
 }
@@ -92,7 +100,10 @@ fn body(got: &[u8], expected: &ExpectedBody) -> Vec<String> {
         ExpectedBody::Exact(expected) if expected != got => vec![bytes_differ(expected, got)],
         ExpectedBody::Json(expected) => json_differs(got, &JsonPattern::new(expected.clone(), false)),
         ExpectedBody::Pattern(pattern) => json_differs(got, pattern),
-        ExpectedBody::Exact(_) | ExpectedBody::Any => Vec::new(),
+        ExpectedBody::Shape(shape) if !expected.accepts(got) => {
+            vec![format!("expected {shape}, got {} bytes: {}", got.len(), quote(got))]
+        }
+        ExpectedBody::Shape(_) | ExpectedBody::Exact(_) | ExpectedBody::Any => Vec::new(),
     }
 }
 
@@ -123,6 +134,7 @@ fn bytes_differ(expected: &[u8], got: &[u8]) -> String {
 mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
+    use tare_load::exchange::BodyShape;
 
     use super::*;
 
@@ -170,11 +182,50 @@ mod tests {
         assert_eq!((of(6).as_str(), of(8).as_str()), ("0; 1; 2; 3; 4; 5", "0; 1; 2; 3; 4; 5; and 2 more"));
     }
 
+    #[test]
+    fn a_shape_says_what_it_wants_and_what_came() {
+        let pattern = Some(tare_load::text_pattern::TextPattern::new("[0-9]+").unwrap());
+        let shape = ExpectedBody::Shape(BodyShape { bytes: 2..=3, pattern });
+        assert!(body(b"17", &shape).is_empty());
+        let wrong = ["expected a body of 2 to 3 bytes that matches '[0-9]+', got 2 bytes: \"1x\""];
+        assert_eq!(body(b"1x", &shape), wrong);
+    }
+
+    #[test]
+    fn headers_say_what_they_want_and_what_came() {
+        let rule = |name: &str, rule| (name.to_owned(), rule);
+        let pattern = tare_load::text_pattern::TextPattern::new("[0-9]+").unwrap();
+        let answer = Answer {
+            status: 200,
+            content_type: None,
+            headers: vec![
+                rule("A", HeaderRule::Present),
+                rule("Server", HeaderRule::Absent),
+                rule("x-count", HeaderRule::Matches(pattern)),
+            ],
+            body: crate::contract::Body::Any,
+        };
+        let told = |head: &str| {
+            let bytes = format!("HTTP/1.1 200 OK\r\n{head}Content-Length: 0\r\n\r\n").into_bytes();
+            let (response, _) = tare_load::http1::parse_response(&bytes, false, false).unwrap().unwrap();
+            headers(&response, &answer)
+        };
+        assert_eq!(told("a: \r\nX-Count: 17\r\n"), [""; 0]);
+        assert_eq!(
+            told("server: x\r\nX-Count: 1a\r\n"),
+            [
+                "expected a header A, got no A",
+                "expected no header Server, got \"Server: x\"",
+                "expected a header x-count that matches '[0-9]+', got \"x-count: 1a\"",
+            ]
+        );
+    }
+
     fn answered(status: u16, content_type: &str, body: &str) -> Result<(), String> {
         let wanted = Answer {
             status: 200,
             content_type: Some("application/json".to_owned()),
-            headers: vec![("X".to_owned(), "1".to_owned())],
+            headers: vec![("X".to_owned(), HeaderRule::Exact("1".to_owned()))],
             body: crate::contract::Body::Any,
         };
         let expected = Expected { status: 200, body: ExpectedBody::Json(json!({"a": 1})) };

@@ -1,10 +1,13 @@
 //! The program that the services of these tests run: `fake-service`, of the package tare-service.
 
 use std::{
+    net::TcpStream,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Child, Command, Stdio},
     sync::LazyLock,
 };
+
+use super::{USUAL, free_port, within};
 
 /// Beside tare where the whole workspace is tested, for cargo builds it then; built here where only this package is.
 pub static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -16,6 +19,30 @@ pub static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
     assert!(program.exists(), "{} was built elsewhere", program.display());
     program
 });
+
+/// A service that is not supervised, as that of `tare load` is.
+pub struct Fake {
+    process: Child,
+    pub url: String,
+}
+
+impl Fake {
+    pub fn start(mode: &str) -> Fake {
+        let port = free_port();
+        let mut command = Command::new(PROGRAM.as_path());
+        command.env("FAKE", mode).env("PORT", port.to_string()).stdin(Stdio::null());
+        let fake = Fake { process: command.spawn().unwrap(), url: format!("http://127.0.0.1:{port}/") };
+        assert!(within(USUAL, || TcpStream::connect(("127.0.0.1", port)).is_ok()));
+        fake
+    }
+}
+
+impl Drop for Fake {
+    fn drop(&mut self) {
+        let _it_may_have_ended = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
 
 /// `TARGET[/TRIPLE]/PROFILE` is the folder to build into; the profile that lies in `debug` is called `dev`.
 fn build(folder: &Path) {

@@ -9,6 +9,8 @@ mod workspace;
 #[allow(unused_imports, reason = "only the end-to-end tests use it")]
 pub use command::start_under;
 pub use command::{Ended, Running, USUAL, start};
+#[allow(unused_imports, reason = "only the end-to-end tests use it")]
+pub use fake::Fake;
 pub use fake::PROGRAM;
 pub use git::git;
 pub use processes::{carrying, free_port, send, within, wrong_of};

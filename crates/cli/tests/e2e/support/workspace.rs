@@ -9,7 +9,7 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{Ended, Running, fake, start};
+use super::{Ended, Fake, Running, fake, start};
 
 const MANIFEST: &str = r#"format    = "1.0"
 name      = "NAME"
@@ -122,6 +122,12 @@ impl Workspace {
     /// Runs `tare WORDS` in it to the end.
     pub fn tare(&self, words: &[&str]) -> Ended {
         self.start(words).end()
+    }
+
+    /// Runs `tare load` in it against a service, with these words.
+    pub fn load(&self, fake: &Fake, words: &str) -> Ended {
+        let words: Vec<&str> = ["load", &fake.url].into_iter().chain(words.split(' ')).collect();
+        self.tare(&words)
     }
 
     /// The folder of its only run.

@@ -200,6 +200,7 @@ impl Server {
         match self.mode {
             Mode::WrongIn1000 if number.is_multiple_of(1000) => response.body.reverse(),
             Mode::WrongIn1500 if number.is_multiple_of(1500) => response.body.reverse(),
+            Mode::LongerIn1500 if number.is_multiple_of(1500) => response.body.push(b'!'),
             Mode::WrongAtFirst if number <= FIRST && self.open.load(Ordering::SeqCst) > FEW => {
                 response.body.reverse();
             }
