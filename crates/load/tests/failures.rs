@@ -9,7 +9,10 @@ use kit::load::*;
 use kit::peer::{Peer, serve};
 use kit::process::Server;
 use rustix::process::Signal;
-use tare_load::{DriverChoice, DriverKind, ExpectedBody, Failure, Load, Process, RunReport, Settings};
+use tare_load::text_pattern::TextPattern;
+use tare_load::{
+    BodyShape, DriverChoice, DriverKind, ExpectedBody, Failure, Load, Process, RunReport, Settings,
+};
 
 use Failure::*;
 
@@ -36,10 +39,19 @@ impl Case {
         self
     }
 
-    fn any_body(mut self) -> Case {
-        self.body = ExpectedBody::Any;
+    fn any_body(self) -> Case {
+        self.of(ExpectedBody::Any)
+    }
+
+    fn of(mut self, body: ExpectedBody) -> Case {
+        self.body = body;
         self
     }
+}
+
+fn shape(bytes: std::ops::RangeInclusive<u64>, pattern: Option<&str>) -> ExpectedBody {
+    let pattern = pattern.map(|pattern| TextPattern::new(pattern).unwrap());
+    ExpectedBody::Shape(BodyShape { bytes, pattern })
 }
 
 fn head(headers: &str) -> String {
@@ -102,6 +114,10 @@ fn cases() -> Vec<Case> {
             &[Status],
         ),
         case("another body", |mut peer| peer.always(HELLO.replace('w', "W")), &[Mismatch]),
+        case("a body that matches", |mut peer| peer.always(HELLO), &[]).of(shape(12..=12, Some("Hello .*"))),
+        case("a body that does not match", |mut peer| peer.always(HELLO), &[Mismatch])
+            .of(shape(0..=u64::MAX, Some("Hello"))),
+        case("a body of another length", |mut peer| peer.always(HELLO), &[Mismatch]).of(shape(13..=99, None)),
         case("silence", Peer::stall, &[]),
     ]
 }
