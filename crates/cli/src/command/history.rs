@@ -8,11 +8,12 @@ use tare_bench::{
     plan::{Plan, Until},
 };
 use tare_load::units::parse_duration;
-use tare_service::{catalogue::Row, revisions, settings::ServiceSettings, workspace::Workspace};
+use tare_service::{catalogue::Row, revisions, workspace::Workspace};
 
 use super::{
     asked::{self, AskedOptions},
     compare::{self, contenders},
+    load_options::LoadOptions,
     revised,
     run::{measure, pinning},
     start::StartOptions,
@@ -52,6 +53,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     budget: Option<Duration>,
     #[command(flatten)]
+    load: LoadOptions,
+    #[command(flatten)]
     asked: AskedOptions,
     #[command(flatten)]
     start: StartOptions,
@@ -66,7 +69,7 @@ pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
         .map(|name| revised::at(&mut workspace, &now, name))
         .collect::<anyhow::Result<Vec<Row>>>()?;
     if let Some(asked) = args.asked.of(&rows, args.contract.as_deref())? {
-        let settings = ServiceSettings { threads: 1, delay_ms: 0 };
+        let settings = args.load.service_settings();
         asked::learn_for_run(&mut workspace, &mut rows, &asked, &mut args.start, &settings, NAME)?;
     }
     let plan = plan(&workspace, &args, &now, &rows)?;
@@ -109,6 +112,7 @@ fn plan(workspace: &Workspace, args: &Args, now: &Row, rows: &[Row]) -> anyhow::
     experiment.question = format!("Where did the {} of {} change?", Metric::Cpu.name(), now.label);
     experiment.reference.clone_from(&first.label);
     experiment.contract = contenders::contract(workspace, args.contract.as_deref(), [first, last])?;
+    args.load.enter(&mut experiment);
     let plan = Plan::interleaved(&experiment, rows, args.start.seed(), pinning(&experiment, rows));
     let plan = Plan { until: Until::Budget, are_versions: true, ..plan };
     Ok(match args.budget {

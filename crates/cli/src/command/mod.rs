@@ -11,6 +11,7 @@ pub(crate) mod history;
 pub(crate) mod init;
 pub(crate) mod list;
 pub(crate) mod load;
+mod load_options;
 pub(crate) mod man;
 mod print;
 pub(crate) mod raw_socket;

@@ -24,13 +24,13 @@ use tare_load::units::parse_duration;
 use tare_service::{
     catalogue::Row,
     revisions::{self, Commit},
-    settings::ServiceSettings,
     workspace::Workspace,
 };
 
 use super::{
     asked::{self, AskedOptions},
     compare::{self, contenders},
+    load_options::LoadOptions,
     revised,
     run::{measure_into, pinning},
     start::StartOptions,
@@ -79,12 +79,8 @@ pub(crate) struct Args {
     /// The measuring of all steps may not take longer than this; building and verifying are not counted [default: 3m a step]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     budget: Option<Duration>,
-    /// Number of connections
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=20_000))]
-    connections: Option<u16>,
-    /// `THREADS` of the service, and threads of the generator
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
-    threads: Option<u16>,
+    #[command(flatten)]
+    load: LoadOptions,
     #[command(flatten)]
     asked: AskedOptions,
     #[command(flatten)]
@@ -116,7 +112,7 @@ pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
 /// The contract, from GOOD, if there is none.
 fn learn(workspace: &mut Workspace, ends: &mut [Row; 2], args: &mut Args) -> anyhow::Result<bool> {
     let Some(asked) = args.asked.of(ends, args.contract.as_deref())? else { return Ok(false) };
-    let settings = ServiceSettings { threads: args.threads.unwrap_or(1).into(), delay_ms: 0 };
+    let settings = args.load.service_settings();
     asked::learn_for_run(workspace, ends, &asked, &mut args.start, &settings, NAME)?;
     Ok(true)
 }
@@ -251,13 +247,7 @@ impl Search {
         experiment.question = format!("Which of {} and {} is {subject} like?", good.label, bad.label);
         experiment.reference.clone_from(&good.label);
         experiment.contract = contenders::contract(&self.workspace, args.contract.as_deref(), [good, bad])?;
-        if let Some(connections) = args.connections {
-            experiment.loads[0].connections = connections.into();
-        }
-        if let Some(threads) = args.threads {
-            experiment.service_settings.threads = threads.into();
-            experiment.loads[0].threads = threads.into();
-        }
+        args.load.enter(&mut experiment);
         let plan = Plan::interleaved(&experiment, rows, args.start.seed(), pinning(&experiment, rows));
         let looks = looks(plan.blocks().max);
         let until = Until::Apart(Apart { subject, others, metric: args.metric, looks, alpha });

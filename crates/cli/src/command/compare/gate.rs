@@ -10,7 +10,10 @@ use tare_host::spelling::suggestion;
 use tare_service::{document, workspace::Root};
 
 use super::Args;
-use crate::{command::words, exit::FailOn};
+use crate::{
+    command::{load_options::LoadOptions, words},
+    exit::FailOn,
+};
 
 /// The file, as far as it is about gates: the rest of it has been read by then.
 #[derive(Deserialize)]
@@ -69,8 +72,7 @@ pub(super) fn enter(args: &mut Args, name: &str, root: &Root) -> anyhow::Result<
     }
     args.delta = args.delta.or(gate.delta);
     args.budget = args.budget.or(gate.budget);
-    args.connections = args.connections.or(gate.connections);
-    args.threads = args.threads.or(gate.threads);
+    args.load = std::mem::take(&mut args.load).or(LoadOptions::new(gate.connections, gate.threads));
     args.fail_on = args.fail_on.or(gate.fail_on);
     args.again |= gate.again;
     Ok(())

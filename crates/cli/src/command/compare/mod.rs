@@ -17,9 +17,10 @@ use tare_bench::{
     },
 };
 use tare_load::units::parse_duration;
-use tare_service::{catalogue::Row, settings::ServiceSettings, workspace::Workspace};
+use tare_service::{catalogue::Row, workspace::Workspace};
 
 use super::asked::{self, AskedOptions};
+use super::load_options::LoadOptions;
 use super::run::{measure, pinning};
 use super::running::{self, RunningOptions};
 use super::start;
@@ -97,12 +98,8 @@ pub(crate) struct Args {
     /// the blocks up to the first look]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     budget: Option<Duration>,
-    /// Number of connections
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=20_000))]
-    connections: Option<u16>,
-    /// `THREADS` of the services, and threads of the generator
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
-    threads: Option<u16>,
+    #[command(flatten)]
+    load: LoadOptions,
     #[command(flatten)]
     asked: AskedOptions,
     #[command(flatten)]
@@ -130,7 +127,7 @@ pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
     let mut rows: Vec<Row> = [baseline, candidate].into_iter().chain(again).collect();
     running::declare(&mut rows, args.contract.as_deref());
     if let Some(asked) = args.asked.of(&rows, args.contract.as_deref())? {
-        let settings = ServiceSettings { threads: args.threads.unwrap_or(1).into(), delay_ms: 0 };
+        let settings = args.load.service_settings();
         asked::learn_for_run(&mut workspace, &mut rows, &asked, &mut args.start, &settings, NAME)?;
     }
     let plan = plan(&workspace, &args, &rows)?;
@@ -164,14 +161,7 @@ fn plan(workspace: &Workspace, args: &Args, rows: &[Row]) -> anyhow::Result<Plan
     experiment.question = format!("Does {} cost more than {}?", candidate.label, baseline.label);
     experiment.reference.clone_from(&baseline.label);
     experiment.contract = contenders::contract(workspace, args.contract.as_deref(), [baseline, candidate])?;
-    if let Some(connections) = args.connections {
-        experiment.loads.truncate(1);
-        experiment.loads[0].connections = connections.into();
-    }
-    if let Some(threads) = args.threads {
-        experiment.service_settings.threads = threads.into();
-        experiment.loads.iter_mut().for_each(|load| load.threads = threads.into());
-    }
+    args.load.enter(&mut experiment);
     let metrics = running::metrics(rows, &args.metric, &METRICS)?;
     let plan = Plan::interleaved(&experiment, rows, args.start.seed(), pinning(&experiment, rows));
     let gate = |looks| Gate {
