@@ -1,5 +1,5 @@
 //! The records of a run in, figures, intervals, findings and verdicts out. Pure but for the reading of run folders.
-#![warn(clippy::missing_errors_doc, unreachable_pub)]
+#![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 
 mod accounting;
 pub mod analysis;

@@ -5,7 +5,7 @@
 //! verifies, `schedule` orders in time (and knows no process), `executor` runs it on this machine, `record` and `sample` are
 //! what is stored, `folder` where.
 
-#![warn(clippy::missing_errors_doc, unreachable_pub)]
+#![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 
 pub mod disturbance;
 pub mod executor;

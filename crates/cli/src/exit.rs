@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use tare_analysis::verdict::Verdict;
 
-use tare_host::{secrets, signals};
+use tare_host::signals;
 
 /// For the end of `tare --help`.
 pub(crate) const HELP: &str = "\
@@ -95,11 +95,7 @@ impl Outcome {
 /// The code of a command that ran.
 pub(crate) fn of(result: anyhow::Result<Outcome>) -> ExitCode {
     if let Err(error) = &result {
-        anstream::eprintln!(
-            "{}: {}",
-            crate::output::paint("1;31", "error"),
-            secrets::redact(&sentence(error))
-        );
+        tare_host::tell!("{}: {}", crate::output::paint("1;31", "error"), sentence(error));
     }
     // Whatever a command makes of it, its caller wants to know that it was interrupted.
     let interrupted = signals::received().map(|signal| 128 + signal as u8);

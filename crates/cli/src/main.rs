@@ -1,5 +1,5 @@
 //! The command `tare`: measures HTTP frameworks beside a raw socket.
-#![warn(clippy::missing_errors_doc, unreachable_pub)]
+#![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 
 mod command;
 mod exit;

@@ -84,7 +84,7 @@ pub(crate) fn select(workspace: &Workspace, words: &[String]) -> anyhow::Result<
 /// Says which services are left out because their manifests are wrong.
 pub(crate) fn print_broken(workspace: &Workspace) {
     for Broken { name, error } in &workspace.catalogue.broken {
-        anstream::eprintln!("{} {name}: {error}", paint("33", "left out"));
+        tare_host::tell!("{} {name}: {error}", paint("33", "left out"));
     }
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn supervisor() -> anyhow::Result<Supervisor> {
     let isolation = Isolation::detect();
     let swept = sweep(&isolation);
     if !swept.pids.is_empty() {
-        eprintln!("note: ended {} processes that an earlier run of tare had left", swept.pids.len());
+        tare_host::tell!("note: ended {} processes that an earlier run of tare had left", swept.pids.len());
     }
     Ok(Supervisor::start(&program()?, isolation)?)
 }

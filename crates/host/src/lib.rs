@@ -1,6 +1,6 @@
 //! This machine: its processes and their resource usage, CPUs, network namespaces, a slow link, the environment. It knows
 //! nothing of services or experiments.
-#![warn(clippy::missing_errors_doc, unreachable_pub)]
+#![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 
 pub mod cpus;
 pub mod environment;
@@ -15,3 +15,4 @@ pub mod secrets;
 pub mod seed;
 pub mod signals;
 pub mod spelling;
+pub mod stderr;

@@ -7,7 +7,7 @@
 //!
 //! The crate deliberately knows no configuration format, no files and no service by name: whoever calls it brings
 //! [`exchange`]s as bytes.
-#![warn(clippy::missing_errors_doc, unreachable_pub)]
+#![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 #![deny(missing_docs)]
 #![deny(unsafe_code)]
 

@@ -4,7 +4,7 @@
 //!
 //! What is measured, and what may be concluded from it, is not known here: `tare-analysis` computes figures, this crate lays
 //! them out. It starts no process and opens no socket.
-#![warn(clippy::missing_errors_doc, unreachable_pub)]
+#![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 
 pub mod document;
 pub mod exports;

@@ -3,7 +3,7 @@
 //!
 //! [`trials`] is the list; [`Bench`] runs them; `evaluate` decides from transcripts and from the analysis of a run whether
 //! the fault was noticed, and does no I/O; the [`Certificate`] is stored. Nothing here prints.
-#![warn(clippy::missing_errors_doc, unreachable_pub)]
+#![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 
 mod action;
 mod bench;

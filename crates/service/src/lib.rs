@@ -1,6 +1,6 @@
 //! Services: the catalogue of services, the contracts they must honour, how they are built, launched, loaded, verified and
 //! tested for endurance, and their footprint. It knows nothing of experiments.
-#![warn(clippy::missing_errors_doc, unreachable_pub)]
+#![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 
 pub mod build;
 pub mod catalogue;

@@ -41,7 +41,7 @@
 //!
 //! A further method is a further function from differences to [`Estimate`]. How often each method errs is simulated by
 //! `cargo run --release -p tare-stats --example evidence`, with fixed seeds; the figures in these pages are its.
-#![warn(clippy::missing_errors_doc, unreachable_pub)]
+#![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 #![deny(missing_docs)]
 
 mod better;

@@ -142,10 +142,12 @@ pub(crate) fn learn(
     let service = row.service.at(built.place);
     let learned = learn::learn(&service, asked, &ground).with_context(|| row.label.clone())?;
     for (asked, required) in &learned.required {
-        eprintln!("{asked}: {required}");
+        tare_host::tell!("{asked}: {required}");
     }
     if row.service.running.is_some() {
-        eprintln!("learned from two answers of one process: what a fresh start would change is not known");
+        tare_host::tell!(
+            "learned from two answers of one process: what a fresh start would change is not known"
+        );
     }
     Ok(learned)
 }

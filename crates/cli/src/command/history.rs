@@ -84,7 +84,7 @@ fn revisions_of(words: &[String], now: &Row) -> anyhow::Result<Vec<String>> {
             let commits = revisions::between(&now.service.folder, &good, &bad)?;
             let all: Vec<String> = commits.into_iter().map(|commit| commit.name).collect();
             if all.len() > VERSIONS_MAX {
-                eprintln!("{} of {} commits are measured, evenly spread", VERSIONS_MAX, all.len());
+                tare_host::tell!("{} of {} commits are measured, evenly spread", VERSIONS_MAX, all.len());
             }
             spread(&all)
         }

@@ -8,7 +8,7 @@ use tare_service::{
     raw_socket::{self, faults::Fault},
 };
 
-use crate::{exit::Outcome, workspace::Global};
+use crate::{exit::Outcome, output::print, workspace::Global};
 use tare_host::signals;
 
 /// Start the built-in server: one fixed response from a raw socket, without an HTTP framework
@@ -39,7 +39,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     if args.version {
-        println!("{}", env!("CARGO_PKG_VERSION"));
+        print(concat!(env!("CARGO_PKG_VERSION"), "\n"))?;
         return Ok(Outcome::Fine);
     }
     let contract = contract(global, &args.contract)?;

@@ -80,10 +80,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let recorded = record::record(source, &Wish { name: &name, writes, server });
     let Recorded { learned, left_out } = recorded.with_context(|| args.source.clone())?;
     for (asked, required) in &learned.required {
-        eprintln!("{asked}: {required}");
+        tare_host::tell!("{asked}: {required}");
     }
     for why in &left_out {
-        anstream::eprintln!("{} {why}", paint("33", "not recorded:"));
+        tare_host::tell!("{} {why}", paint("33", "not recorded:"));
     }
     match &args.out {
         Some(path) => write_file(path, learned.text.as_bytes())?,

@@ -117,7 +117,7 @@ fn tell(word: &str, server: &Server) {
         (None, Some(folder)) => format!("CPU time and memory of the cgroup {}", folder.display()),
         (None, None) => format!("CPU time and memory of {} and its children", processes.join(", ")),
     };
-    eprintln!("{word} runs already: {found}");
+    tare_host::tell!("{word} runs already: {found}");
 }
 
 /// Where services and generator run: servers that run already stay where they are.
@@ -156,7 +156,7 @@ pub(crate) fn metrics(rows: &[Row], asked: &[Metric], usual: &[Metric]) -> anyho
     }
     metrics.retain(|metric| !of_process(metric));
     if asked.is_empty() {
-        eprintln!("throughput decides alone: there is no CPU time to compare");
+        tare_host::tell!("throughput decides alone: there is no CPU time to compare");
     }
     Ok(metrics)
 }

@@ -72,7 +72,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let certificate = certify(&workspace, &args, &trials, began, &folder)?;
     keep(&folder, &certificate)?;
     print_either(args.json, &certificate, || certificate.text())?;
-    eprintln!("stored in {}", folder.display());
+    tare_host::tell!("stored in {}", folder.display());
     Ok(if certificate.is_good() { Outcome::Fine } else { Outcome::MeasurementInvalid })
 }
 

@@ -69,7 +69,7 @@ fn members(series: &Path, recompute: bool, format: Format, extent: Extent) -> an
     for name in SeriesHead::read(series)?.0.members {
         let run = series.join(&name);
         if !run.join("run.json").exists() {
-            anstream::eprintln!("{name}: not begun");
+            tare_host::tell!("{name}: not begun");
             continue;
         }
         let document = gather(&run)?;
@@ -82,7 +82,7 @@ fn members(series: &Path, recompute: bool, format: Format, extent: Extent) -> an
         }
         // One that was cut off has kept no report: the others are looked at all the same.
         let same = print::compared_with_kept(&run, &document).unwrap_or_else(|error| {
-            anstream::eprintln!("{}: {error:#}", paint("1;31", "error"));
+            tare_host::tell!("{}: {error:#}", paint("1;31", "error"));
             Outcome::SetUp
         });
         outcome = outcome.graver(same);

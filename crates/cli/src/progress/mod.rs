@@ -16,7 +16,6 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
-use tare_host::secrets;
 
 pub(crate) use live::RunProgress;
 use screen::Screen;
@@ -77,7 +76,7 @@ impl Progress {
             None => {
                 let mut last = self.plain.lock().expect("no thread panics with the lock");
                 if last.is_none_or(|last| last.elapsed() >= PLAIN_EVERY) {
-                    eprintln!("{text}");
+                    tare_host::tell!("{text}");
                     *last = Some(Instant::now());
                 }
             }
@@ -87,7 +86,7 @@ impl Progress {
     /// Something that stays on the screen.
     pub(crate) fn keep(&self, text: &str) {
         if !self.quiet {
-            self.suspend(|| anstream::eprintln!("{}", secrets::redact(text)));
+            self.suspend(|| tare_host::tell!("{text}"));
         }
     }
 

@@ -27,6 +27,7 @@ mod secrets;
 mod selftest;
 mod serve;
 mod slo;
+mod stderr;
 mod support;
 mod terminal;
 mod verify;

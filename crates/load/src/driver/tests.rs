@@ -444,6 +444,7 @@ macro_rules! suite {
         mod $name {
             $(
                 #[test]
+                #[expect(clippy::disallowed_macros, reason = "what a test left out is said")]
                 fn $test() {
                     match <$driver as super::Driver>::new(1) {
                         Ok(driver) => drop(driver),

@@ -59,7 +59,7 @@ impl Slowness {
             let step_ns = median(&mut self.loops_ns).max(1.0) / STEPS as f64;
             let added_ns = self.share * cost_ns;
             self.steps = (added_ns / step_ns).round() as u64;
-            eprintln!("a request costs {cost_ns:.0} ns; from now on {added_ns:.0} ns more");
+            tare_host::tell!("a request costs {cost_ns:.0} ns; from now on {added_ns:.0} ns more");
         }
         self.span_began_ns = thread_cpu_ns();
     }

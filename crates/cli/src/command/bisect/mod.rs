@@ -138,7 +138,7 @@ impl Search {
     fn run(mut self) -> anyhow::Result<Outcome> {
         let mut bisection = Bisection::new(self.commits.len() - 1, ALPHA);
         let last = self.commits.len() - 1;
-        eprintln!(
+        tare_host::tell!(
             "comparing {} and {}: {last} commits, about {} steps after this",
             self.args.good,
             self.args.bad,
@@ -155,7 +155,7 @@ impl Search {
         let bisected = Bisected::new(&self.commits, self.args.metric, &both, &steps, &bisection);
         write_file(&self.folder.join(FILE), json(&bisected)?.as_bytes())?;
         print_either(self.args.start.format() == Format::Json, &bisected, || bisected.text())?;
-        eprintln!("stored in {}: a run for each step", self.folder.display());
+        tare_host::tell!("stored in {}: a run for each step", self.folder.display());
         Ok(bisected.outcome())
     }
 
@@ -165,7 +165,7 @@ impl Search {
         while let Some(place) = bisection.next() {
             let commit = self.commits[place].clone();
             let (from, to) = bisection.ends();
-            eprintln!(
+            tare_host::tell!(
                 "step {} of about {}: {} commits left; measuring {}",
                 steps.len() + 1,
                 steps.len() + bisection.steps_left(),

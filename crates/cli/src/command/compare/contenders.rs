@@ -58,7 +58,7 @@ fn of_revisions(
 /// What is not committed is not compared, which is easily overlooked.
 fn warn_of_changes(folder: &Path, candidate: &str) {
     if candidate == "HEAD" && revisions::checked_out(folder).is_ok_and(|(_, changed)| changed) {
-        eprintln!(
+        tare_host::tell!(
             "note: the work tree has changes that are in no commit, and are not compared; use --work-tree to compare them"
         );
     }

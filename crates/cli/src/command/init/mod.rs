@@ -138,7 +138,7 @@ fn documented(folder: &Path) -> Vec<Question> {
     match Material::read(&text) {
         Ok(material) => material.reads(),
         Err(error) => {
-            anstream::eprintln!("{} {name} {error}", paint("33", "left out:"));
+            tare_host::tell!("{} {name} {error}", paint("33", "left out:"));
             Vec::new()
         }
     }
@@ -153,7 +153,7 @@ fn first_that_answers<'g>(
     mut asked: Vec<Question>,
 ) -> anyhow::Result<Option<(&'g Guess, Learned)>> {
     for guess in guesses {
-        eprintln!("trying `{}`", guess.command);
+        tare_host::tell!("trying `{}`", guess.command);
         match try_one(global, folder, name, guess, &mut asked) {
             Ok(learned) => return Ok(Some((guess, learned))),
             // It is started so; what it is asked is another matter.
@@ -161,7 +161,7 @@ fn first_that_answers<'g>(
                 let what = format!("`{}` starts it; give --get a path that it serves", guess.command);
                 return Err(error.context(what));
             }
-            Err(error) => anstream::eprintln!("{} {error:#}", paint("33", "that does not work:")),
+            Err(error) => tare_host::tell!("{} {error:#}", paint("33", "that does not work:")),
         }
         ensure!(tare_host::signals::received().is_none(), "interrupted: nothing is written");
     }
@@ -185,7 +185,7 @@ fn try_one(
         // Of several requests one that is refused is left out: a document may name what this service does not have.
         match error.downcast_ref() {
             Some(LearnError::Refused { asked: refused, .. }) if asked.len() > 1 => {
-                anstream::eprintln!("{} {error:#}", paint("33", "left out:"));
+                tare_host::tell!("{} {error:#}", paint("33", "left out:"));
                 let refused = refused.clone();
                 asked.retain(|asked| *asked != refused);
             }
@@ -207,13 +207,13 @@ fn write(folder: &Path, files: &[(PathBuf, String)]) -> anyhow::Result<()> {
         write_file(&path, text.as_bytes())?;
     }
     let names: Vec<String> = files.iter().map(|(path, _)| path.display().to_string()).collect();
-    eprintln!("wrote {}: read them, and commit them", names.join(", "));
+    tare_host::tell!("wrote {}: read them, and commit them", names.join(", "));
     Ok(())
 }
 
 /// What differs between two processes of one build was made by the machine.
 fn compare_with_itself(global: &Global, name: &str, budget: Duration) -> anyhow::Result<Outcome> {
-    eprintln!("comparing {name} with itself, to see what this machine can see");
+    tare_host::tell!("comparing {name} with itself, to see what this machine can see");
     let budget = format!("{}ms", budget.as_millis());
     let words = ["compare", name, name, "--metric", "cpu", "--budget", &budget, "--fail-on", "regression"];
     compare::run_words(global, &words)

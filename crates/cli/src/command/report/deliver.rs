@@ -21,7 +21,7 @@ impl Content {
             (Content::File(bytes), Some(path)) => {
                 ensure!(!path.is_dir(), "{}: is a folder; --out names a file here", path.display());
                 output::write_file(path, &bytes)?;
-                eprintln!("written to {}", path.display());
+                tare_host::tell!("written to {}", path.display());
                 Ok(())
             }
             (Content::Files(_), None) => {
@@ -39,6 +39,6 @@ fn write_all(folder: &Path, files: &[File]) -> anyhow::Result<()> {
         output::write_file(&folder.join(&file.name), &file.bytes)?;
     }
     let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
-    eprintln!("written to {}: {}", folder.display(), names.join(", "));
+    tare_host::tell!("written to {}: {}", folder.display(), names.join(", "));
     Ok(())
 }

@@ -136,7 +136,10 @@ fn report(args: &Args, run: &Path) -> anyhow::Result<Outcome> {
     tell_damage(&document.damage);
     content(&document, args.format, args.section.as_deref())?.deliver(to.as_deref())?;
     if args.format == Form::Junit && document.checks.is_empty() {
-        eprintln!("{}: has nothing to check, so there is no test case and nothing has passed", run.display());
+        tare_host::tell!(
+            "{}: has nothing to check, so there is no test case and nothing has passed",
+            run.display()
+        );
     }
     Ok(if args.format == Form::Junit { checks::verdict(&document.checks).into() } else { Outcome::Fine })
 }
@@ -182,6 +185,6 @@ fn content(document: &Document, form: Form, section: Option<&str>) -> anyhow::Re
 /// Most formats contain it too, but a person at a terminal should not have to search there.
 fn tell_damage(damage: &[String]) {
     for sentence in damage {
-        anstream::eprintln!("{} {sentence}", output::paint("33", "damaged:"));
+        tare_host::tell!("{} {sentence}", output::paint("33", "damaged:"));
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn keep(run: &Path, say: impl FnOnce(&str)) -> anyhow::Result<Documen
 pub(crate) fn tell_kept(run: &Path) {
     let page = run.join(NAME);
     if page.exists() {
-        eprintln!("the page is {}", page.display());
+        tare_host::tell!("the page is {}", page.display());
     }
-    eprintln!("stored in {}; `tare show {0}` prints it again", run.display());
+    tare_host::tell!("stored in {}; `tare show {0}` prints it again", run.display());
 }

@@ -151,7 +151,7 @@ fn learn(workspace: &mut Workspace, rows: &mut [Row], args: &Args) -> anyhow::Re
 fn leave_out_known_failures(rows: &mut Vec<Row>) {
     for row in rows.iter() {
         if let Some(mistake) = &row.service.mistake {
-            anstream::eprintln!(
+            tare_host::tell!(
                 "{} {} (known failure): it {mistake}; name it to verify it",
                 paint("33", "left out"),
                 row.label
@@ -170,11 +170,7 @@ fn name_other_variants(workspace: &Workspace, rows: &[Row], words: &[String]) {
     let is_named = |id: &str| rows.iter().any(|row| row.service.id == id);
     let others = workspace.catalogue.services.iter().filter(|service| service.id != service.name);
     for other in others.filter(|other| is_named(&other.name) && !is_named(&other.id)) {
-        anstream::eprintln!(
-            "{} {}: a variant is verified by its own name",
-            paint("33", "left out"),
-            other.id
-        );
+        tare_host::tell!("{} {}: a variant is verified by its own name", paint("33", "left out"), other.id);
     }
 }
 

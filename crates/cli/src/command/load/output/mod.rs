@@ -39,7 +39,7 @@ pub(super) fn print(result: &LoadResult<'_>, format: LoadFormat, latency: bool) 
         LoadFormat::Wrk => {
             put(&wrk::wrk(result, latency))?;
             if !result.findings.is_empty() {
-                anstream::eprintln!("{}", verdict(result));
+                tare_host::tell!("{}", verdict(result));
             }
             Ok(())
         }

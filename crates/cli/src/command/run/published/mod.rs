@@ -44,7 +44,7 @@ fn prepare_for_links(experiment: &SequentialExperiment, args: &Args) {
 /// Without them each cell over a slow link says why it has no figure, and the others are measured.
 pub(super) fn obtain_rights() {
     if let Err(error) = rights::obtain() {
-        anstream::eprintln!("{} no slow link: {error}", paint("33", "warning:"));
+        tare_host::tell!("{} no slow link: {error}", paint("33", "warning:"));
     }
 }
 

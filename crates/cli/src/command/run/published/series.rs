@@ -66,7 +66,7 @@ pub(crate) fn run(global: &Global, args: &Args, series: &Series, path: &Path) ->
             }
             Ok(_) => {}
             Err(error) => {
-                anstream::eprintln!("{}: {error:#}", paint("1;31", "error"));
+                tare_host::tell!("{}: {error:#}", paint("1;31", "error"));
                 outcome = Outcome::SetUp;
             }
         }
@@ -74,9 +74,9 @@ pub(crate) fn run(global: &Global, args: &Args, series: &Series, path: &Path) ->
             break;
         }
     }
-    let document = page::keep(&all, |text| anstream::eprintln!("{text}"))?;
+    let document = page::keep(&all, |text| tare_host::tell!("{text}"))?;
     let of_all = print::document(&document, format, Extent::Brief)?;
-    eprintln!("stored in {}; to resume, run the same command with --out {0}", all.display());
+    tare_host::tell!("stored in {}; to resume, run the same command with --out {0}", all.display());
     Ok(of_all.graver(outcome))
 }
 

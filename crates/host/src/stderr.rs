@@ -1,0 +1,63 @@
+//! The one place that writes words to stderr. What is said there is never worth a run: a terminal that was closed, a pipe whose
+//! reader has gone and a full disk are ignored, where `eprintln!` would panic. A lint refuses the macros of the standard library
+//! and of `anstream` (`clippy.toml`).
+
+use std::{fmt, io::Write};
+
+use crate::secrets;
+
+/// Writes a line to stderr, or nothing where it cannot be written. Secrets are left out of it, and colours where there is no
+/// terminal.
+#[macro_export]
+macro_rules! tell {
+    ($($words:tt)*) => { $crate::stderr::line(format_args!($($words)*)) };
+}
+
+/// What [`tell!`](crate::tell) calls.
+pub fn line(words: fmt::Arguments<'_>) {
+    line_to(&mut anstream::stderr().lock(), words);
+}
+
+/// All at once: lines of two threads do not mix.
+fn line_to(out: &mut impl Write, words: fmt::Arguments<'_>) {
+    let line = format!("{words}\n");
+    let _gone = out.write_all(secrets::redact(&line).as_bytes()).and_then(|()| out.flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, io};
+
+    use super::*;
+
+    /// Refuses everything, as a pipe without a reader does.
+    struct Gone;
+
+    impl Write for Gone {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+    }
+
+    #[test]
+    fn a_line_is_written_whole_or_not_at_all() {
+        let mut out = Vec::new();
+        line_to(&mut out, format_args!("one {}", 1));
+        line_to(&mut out, format_args!("two"));
+        assert_eq!(out, b"one 1\ntwo\n");
+        line_to(&mut Gone, format_args!("lost"));
+        line_to(&mut fs::OpenOptions::new().write(true).open("/dev/full").unwrap(), format_args!("lost"));
+    }
+
+    #[test]
+    fn secrets_are_left_out() {
+        crate::secrets::keep("STDERR_TOKEN", "tell-nobody-of-this");
+        let mut out = Vec::new();
+        line_to(&mut out, format_args!("sent tell-nobody-of-this"));
+        assert_eq!(out, b"sent {{env:STDERR_TOKEN}}\n");
+    }
+}
