@@ -176,6 +176,10 @@ fn verify_each(
                 return Ok(());
             }
             let excluded = verify_one(candidate, seed, supervisor, run)?;
+            // What an interrupt cut off says nothing about the service.
+            if interrupt.load(Ordering::Relaxed) {
+                return Ok(());
+            }
             after(candidate.label);
             found.lock().expect("no thread panics with the lock").push((candidate.row, excluded));
         }

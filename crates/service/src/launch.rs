@@ -15,8 +15,8 @@ use super::probe::{self, Readiness};
 use crate::{catalogue, contract::Contract, settings::ServiceSettings};
 use tare_host::process::{self, Launch, StartError, StartFailure, Supervisor};
 
-/// Time limit of one readiness probe, in addition to `DELAY_MS`.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// Time limit of one readiness probe with its whole answer, in addition to `DELAY_MS`.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Number of further ports that are tried if one is in use.
 const PORT_ATTEMPTS: u32 = 8;

@@ -17,9 +17,10 @@ use tare_load::http1::Response;
 
 use crate::{
     catalogue::Service,
+    client::{AskError, Connection, Deadline},
     contract::{Contract, ContractError, Request},
     launch::{self, LaunchError, Settings},
-    probe::{self, AskError, Readiness},
+    probe::Readiness,
     prove::GRACE,
     settings::ServiceSettings,
 };
@@ -196,7 +197,8 @@ impl Server<'_> {
     /// The answer to one request, on a connection of its own.
     pub(crate) fn ask(&self, contract: &Contract, request: &Request) -> Result<Response, AskError> {
         let exchange = contract.exchange(request, self.host, &mut ChaCha8Rng::seed_from_u64(0));
-        probe::ask(&mut probe::connect(self.address, PATIENCE)?, &exchange)
+        let deadline = Deadline::after(PATIENCE);
+        Connection::open(&self.address.into(), deadline)?.ask(&exchange, deadline)
     }
 }
 
@@ -232,7 +234,10 @@ mod tests {
     use tare_load::http1::parse_response;
 
     use super::*;
-    use crate::contract::{CheckId, Level};
+    use crate::{
+        contract::{CheckId, Level},
+        probe,
+    };
 
     fn get(path: &str) -> Question {
         Question::new("GET", path, None)

@@ -4,6 +4,7 @@
 
 pub mod build;
 pub mod catalogue;
+pub mod client;
 pub mod contract;
 pub mod discover;
 pub mod document;

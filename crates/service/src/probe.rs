@@ -1,18 +1,13 @@
-//! One request to a server, on a connection of its own: to find out whether a service is ready, or what it answers.
+//! Whether a service is ready: one request, on a connection of its own.
 
-use std::{
-    io::{self, Read, Write},
-    net::{SocketAddr, TcpStream},
-    time::Duration,
-};
+use std::{net::SocketAddr, time::Duration};
 
 use tare_load::{
     exchange::{Exchange, Expected},
-    http1::{ParseError, Response, parse_response},
+    http1::Response,
 };
 
-/// Each chunk is parsed together with all previous ones, so small chunks would make a large answer slow.
-const CHUNK_BYTES: usize = 64 * 1024;
+use crate::client::{AskError, Connection, Deadline};
 
 /// When a service is ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,58 +18,19 @@ pub enum Readiness {
     AnswersRightly,
 }
 
-/// Why a request has no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum AskError {
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-    #[error(transparent)]
-    NotHttp(#[from] ParseError),
-    #[error("the connection was closed without an answer")]
-    Closed,
-}
-
-/// Asks once, on a connection of its own. No step takes longer than `patience`, since the end of the service is not noticed
+/// Asks once, on a connection of its own. All of it takes no longer than `patience`, since the end of the service is not noticed
 /// meanwhile.
 pub fn ready(target: SocketAddr, exchange: &Exchange, readiness: Readiness, patience: Duration) -> bool {
     let asked = || -> Result<bool, AskError> {
-        let mut stream = connect(target, patience)?;
+        let deadline = Deadline::after(patience);
+        let mut connection = Connection::open(&target.into(), deadline)?;
         if readiness == Readiness::Speaks {
-            stream.write_all(&exchange.request)?;
-            return Ok(stream.read(&mut [0; 4096])? > 0);
+            connection.send(&exchange.request, deadline)?;
+            return Ok(connection.receive(&mut Vec::new(), deadline)? > 0);
         }
-        Ok(is_right(&exchange.expected, &ask(&mut stream, exchange)?))
+        Ok(is_right(&exchange.expected, &connection.ask(exchange, deadline)?))
     };
     asked().unwrap_or(false)
-}
-
-/// A connection on which the next bytes of an answer may take as long as the connection itself.
-pub(crate) fn connect(target: SocketAddr, patience: Duration) -> io::Result<TcpStream> {
-    let stream = TcpStream::connect_timeout(&target, patience)?;
-    stream.set_read_timeout(Some(patience))?;
-    stream.set_nodelay(true)?;
-    Ok(stream)
-}
-
-/// Sends the request and reads the whole answer.
-///
-/// # Errors
-/// The connection breaks, times out or is closed without a complete answer, or the answer is not HTTP/1.1.
-pub fn ask(stream: &mut (impl Read + Write), exchange: &Exchange) -> Result<Response, AskError> {
-    stream.write_all(&exchange.request)?;
-    let (mut bytes, mut chunk) = (Vec::new(), vec![0; CHUNK_BYTES]);
-    loop {
-        let count = stream.read(&mut chunk)?;
-        if count == 0 && bytes.is_empty() {
-            return Err(AskError::Closed);
-        }
-        bytes.extend_from_slice(&chunk[..count]);
-        match parse_response(&bytes, exchange.is_head, count == 0)? {
-            Some((response, _)) => return Ok(response),
-            None if count == 0 => return Err(AskError::Closed),
-            None => {}
-        }
-    }
 }
 
 /// Whether a response has the expected status and body.
@@ -84,33 +40,11 @@ pub fn is_right(expected: &Expected, response: &Response) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-    use tare_load::exchange::ExpectedBody;
+    use std::{io::Write, net::TcpListener, time::Instant};
+
+    use tare_load::{exchange::ExpectedBody, http1::parse_response};
 
     use super::*;
-
-    use std::{cell::RefCell, collections::VecDeque, io, net::TcpListener, time::Instant};
-
-    /// A server that sends these chunks, whatever it is sent, and then closes.
-    struct Script(RefCell<VecDeque<Vec<u8>>>, Vec<u8>);
-
-    impl Read for Script {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            let chunk = self.0.borrow_mut().pop_front().unwrap_or_default();
-            buffer[..chunk.len()].copy_from_slice(&chunk);
-            Ok(chunk.len())
-        }
-    }
-
-    impl Write for Script {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.1.write(bytes)
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
 
     fn exchange(body: ExpectedBody) -> Exchange {
         let request = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n".to_vec();
@@ -122,31 +56,12 @@ mod tests {
         }
     }
 
-    fn asked(chunks: &[&[u8]]) -> (Result<Response, AskError>, Vec<u8>) {
-        let mut script =
-            Script(RefCell::new(chunks.iter().map(|chunk| chunk.to_vec()).collect()), Vec::new());
-        let exchange = exchange(ExpectedBody::Any);
-        (ask(&mut script, &exchange), script.1)
-    }
-
     const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
     #[test]
-    fn an_answer_ends_with_its_body_or_with_the_connection() {
-        let (found, sent) = asked(&[ANSWER, b"more"]);
-        assert_eq!((found.unwrap().body, sent), (b"ok".to_vec(), exchange(ExpectedBody::Any).request));
-        let until_close = asked(&[b"HTTP/1.1 200 OK\r\n\r\n", b"o", b"k"]).0.unwrap();
-        assert_eq!(until_close.body, b"ok");
-        for chunks in [&[][..], &[&ANSWER[..ANSWER.len() - 1]]] {
-            let error = asked(chunks).0.unwrap_err();
-            assert!(matches!(error, AskError::Closed | AskError::NotHttp(_)), "{error}");
-        }
-        assert!(matches!(asked(&[b"SSH-2.0-x\r\n\r\n"]).0, Err(AskError::NotHttp(_))));
-    }
-
-    #[test]
     fn an_answer_is_right_by_status_and_body() {
-        let response = asked(&[b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{\"a\":[1, 2]}"]).0.unwrap();
+        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{\"a\":[1, 2]}";
+        let response = parse_response(answer, false, false).unwrap().unwrap().0;
         let right = |status, body| is_right(&Expected { status, body }, &response);
         assert!(right(200, ExpectedBody::Any) && !right(204, ExpectedBody::Any));
         assert!(right(200, ExpectedBody::Json(serde_json::json!({ "a": [1, 2] }))));
@@ -183,19 +98,21 @@ mod tests {
         assert!(!is_ready && began.elapsed() < Duration::from_secs(10));
     }
 
-    proptest! {
-        #[test]
-        fn an_answer_may_come_in_any_pieces(sizes in proptest::collection::vec(1_usize..9, 1..40)) {
-            let (mut chunks, mut rest) = (Vec::new(), ANSWER);
-            for size in sizes.iter().cycle() {
-                let (chunk, behind) = rest.split_at(rest.len().min(*size));
-                chunks.push(chunk);
-                rest = behind;
-                if rest.is_empty() {
-                    break;
-                }
+    #[test]
+    fn an_answer_that_never_ends_costs_no_more_than_the_patience() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let target = listener.local_addr().unwrap();
+        let server = std::thread::spawn(move || {
+            let mut stream = listener.accept().unwrap().0;
+            // A header a while: each read gets something.
+            while stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").is_ok() {
+                std::thread::sleep(Duration::from_millis(20));
             }
-            prop_assert_eq!(asked(&chunks).0.unwrap().body, b"ok");
-        }
+        });
+        let began = Instant::now();
+        let patience = Duration::from_millis(200);
+        assert!(!ready(target, &exchange(ExpectedBody::Any), Readiness::AnswersRightly, patience));
+        assert!((patience..Duration::from_secs(10)).contains(&began.elapsed()));
+        server.join().unwrap();
     }
 }

@@ -207,6 +207,7 @@ impl Bench<'_> {
             verify::verify_only(&self.contracts[point], running.ready.address, &options, checks)
         })?;
         match transcript.reason() {
+            _ if self.interrupted() => Ok(()),
             None => Ok(()),
             Some(reason) => Err(RowFailure(format!("wrong after the load: {reason}"))),
         }

@@ -349,8 +349,12 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
     }
 
     fn fail(&mut self, row: usize, block: usize, RowFailure(reason): RowFailure) -> io::Result<()> {
-        self.past.out.insert(row);
         self.running.remove(&row);
+        // What an interrupt does to a service or a load is no finding: the row is measured when the run is resumed.
+        if self.parts.executor.interrupted() {
+            return Ok(());
+        }
+        self.past.out.insert(row);
         self.keep(Record::Failed(Failed { block, row, reason }))
     }
 

@@ -7,6 +7,7 @@ mod build;
 mod compare;
 mod dist;
 mod docs;
+mod endless;
 mod endure;
 mod errors;
 mod init;

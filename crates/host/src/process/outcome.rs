@@ -73,6 +73,9 @@ pub enum Unready {
          `ready-timeout`{}", quoted(.stderr_tail)
     )]
     NotReady { after: Duration, stderr_tail: String },
+    /// The user wants no more: that says nothing about the service.
+    #[error("interrupted before it answered")]
+    Interrupted,
 }
 
 #[derive(Debug, Error)]

@@ -9,6 +9,7 @@ use super::{
     outcome::{Exit, FreezeError, Stopped, Unready},
     supervised::{Supervised, TAIL_LINES, TICK},
 };
+use crate::signals;
 
 /// A service that runs. Dropping it kills it if Tare started it.
 #[derive(Debug)]
@@ -63,7 +64,7 @@ impl Service {
     /// later.
     ///
     /// # Errors
-    /// The service ended, or was not ready within `timeout`.
+    /// The service ended, was not ready within `timeout`, or there was an interrupt.
     pub fn wait_ready(
         &self,
         timeout: Duration,
@@ -86,6 +87,9 @@ impl Service {
             }
             if is_ready {
                 return Ok(elapsed);
+            }
+            if signals::received().is_some() {
+                return Err(Unready::Interrupted);
             }
             if elapsed >= timeout {
                 return Err(match &self.hold {

@@ -75,6 +75,58 @@ pub struct Response {
     pub keep_alive: bool,
 }
 
+/// Reads one response out of bytes that come in pieces. Each byte is looked at once, however many pieces there are (only a head
+/// is looked at anew with each, and that has a limit).
+#[derive(Debug)]
+pub struct ResponseReader {
+    decoder: Decoder,
+    /// How many bytes the decoder has had.
+    read: usize,
+    response: Option<Response>,
+}
+
+impl ResponseReader {
+    /// Of the next response.
+    #[must_use]
+    pub fn new(request_is_head: bool) -> Self {
+        let mut decoder = Decoder::default();
+        decoder.start(request_is_head);
+        ResponseReader { decoder, read: 0, response: None }
+    }
+
+    /// Takes what is new in `bytes`, which are those of the response from its first one on: more of them with each call. Gives
+    /// the response once it is whole, and how many bytes it took.
+    ///
+    /// # Errors
+    /// The bytes are not a response.
+    pub fn read(&mut self, bytes: &[u8]) -> Result<Option<(Response, usize)>, ParseError> {
+        let mut rest = bytes.get(self.read..).unwrap_or_default();
+        while let Some(event) = self.decoder.next(&mut rest)? {
+            let used = bytes.len() - rest.len();
+            match event {
+                Piece::Head(head) => self.response = Some(open(&head, &bytes[used - head.len..used])?),
+                Piece::Body(part) => {
+                    if let Some(response) = &mut self.response {
+                        response.body.extend_from_slice(part);
+                    }
+                }
+                Piece::Complete { .. } => return Ok(self.response.take().map(|response| (response, used))),
+            }
+        }
+        self.read = bytes.len();
+        Ok(None)
+    }
+
+    /// No more bytes will come, which ends a body that lasts to the close.
+    ///
+    /// # Errors
+    /// The response is not complete.
+    pub fn end(&mut self) -> Result<Option<Response>, ParseError> {
+        self.decoder.eof()?;
+        Ok(self.response.take())
+    }
+}
+
 /// Reads one response from the beginning of `bytes`: `None` when it needs more, else the response and how many
 /// bytes it took. `eof` is true if no more will come: it ends a body that lasts to the close, and makes
 /// anything else unfinished an error.
@@ -86,26 +138,11 @@ pub fn parse_response(
     request_is_head: bool,
     eof: bool,
 ) -> Result<Option<(Response, usize)>, ParseError> {
-    let mut decoder = Decoder::default();
-    decoder.start(request_is_head);
-    let (mut rest, mut response) = (bytes, None);
-    while let Some(event) = decoder.next(&mut rest)? {
-        let used = bytes.len() - rest.len();
-        match event {
-            Piece::Head(head) => response = Some(open(&head, &bytes[used - head.len..used])?),
-            Piece::Body(part) => {
-                if let Some(response) = &mut response {
-                    response.body.extend_from_slice(part);
-                }
-            }
-            Piece::Complete { .. } => return Ok(response.map(|response| (response, used))),
-        }
+    let mut reader = ResponseReader::new(request_is_head);
+    match reader.read(bytes)? {
+        None if eof => Ok(reader.end()?.map(|response| (response, bytes.len()))),
+        read => Ok(read),
     }
-    if !eof {
-        return Ok(None);
-    }
-    decoder.eof()?;
-    Ok(response.map(|response| (response, bytes.len())))
 }
 
 fn open(head: &Head, bytes: &[u8]) -> Result<Response, ParseError> {

@@ -35,6 +35,7 @@ pub use transcript::{CheckResult, Outcome, Transcript, Wire};
 pub use crate::contract::CheckId;
 use crate::contract::{Contract, Level};
 use bench::Bench;
+use tare_host::signals;
 use transcript::Failure;
 
 /// What is known of the service beforehand, and how patient verify is.
@@ -89,6 +90,9 @@ impl Options {
     }
 }
 
+/// Why a check was not made that would have been.
+const INTERRUPTED: &str = "interrupted";
+
 /// Asks the service at `target` everything that `contract` demands. How it ends is not seen here: [`ended`].
 pub fn verify(contract: &Contract, target: SocketAddr, options: &Options) -> Transcript {
     verify_only(contract, target, options, CheckId::ALL)
@@ -107,8 +111,14 @@ pub fn verify_only(
         bench.patience.begin(options.known_failures.iter().any(|(known, _)| *known == check));
         match reason_to_skip(check, &bench) {
             Some(reason) => checks.push(CheckResult::skipped(check, "", reason)),
-            None => checks
-                .extend(make(check, &mut bench).into_iter().map(|result| weigh(result, contract, options))),
+            None => {
+                let results = make(check, &mut bench);
+                // What came to no end because the user wanted so says nothing about the service.
+                match signals::received() {
+                    Some(_) => checks.push(CheckResult::skipped(check, "", INTERRUPTED)),
+                    None => checks.extend(results.into_iter().map(|result| weigh(result, contract, options))),
+                }
+            }
         }
     }
     Transcript { contract: contract.name.clone(), checks }
@@ -145,6 +155,9 @@ fn make(check: CheckId, bench: &mut Bench<'_>) -> Vec<CheckResult> {
 }
 
 fn reason_to_skip(check: CheckId, bench: &Bench<'_>) -> Option<&'static str> {
+    if signals::received().is_some() {
+        return Some(INTERRUPTED);
+    }
     let not_of_a_reference = [
         CheckId::ConnectionClose,
         CheckId::Http10,

@@ -1,23 +1,20 @@
 //! One connection to the service: sends, reads answers up to a deadline, and remembers the bytes for a failure.
 //!
-//! Knows nothing of contracts. Blocking sockets, because verify does one thing at a time.
+//! Knows nothing of contracts.
 
 use std::fmt;
-use std::io::{self, ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use tare_load::http1::{Response, parse_response};
+use tare_load::http1::{Response, ResponseReader};
 
 use super::patience::Patience;
-
-/// No contract asks for an answer of this size; a service that sends more than this never ends.
-const ANSWER_LENGTH_MAX: usize = 16 << 20;
+use crate::client::{ANSWER_BYTES_MAX, AskError, Connection, Deadline};
 
 #[derive(Debug)]
 pub(super) struct Talk {
-    stream: TcpStream,
+    connection: Connection,
     patience: Rc<Patience>,
     sent: Vec<u8>,
     received: Vec<u8>,
@@ -61,13 +58,10 @@ pub(super) enum After {
 }
 
 impl Talk {
-    pub(super) fn open(target: SocketAddr, patience: &Rc<Patience>) -> io::Result<Talk> {
-        let stream = TcpStream::connect_timeout(&target, patience.timeouts.connect)?;
-        // Each write is a segment of its own: the fragments must arrive as they were cut.
-        stream.set_nodelay(true)?;
-        stream.set_write_timeout(Some(patience.for_answer()))?;
+    pub(super) fn open(target: SocketAddr, patience: &Rc<Patience>) -> Result<Talk, AskError> {
+        let connection = Connection::open(&target.into(), Deadline::after(patience.timeouts.connect))?;
         let (sent, received) = (Vec::new(), Vec::new());
-        Ok(Talk { stream, patience: Rc::clone(patience), sent, received, taken: 0, end: None })
+        Ok(Talk { connection, patience: Rc::clone(patience), sent, received, taken: 0, end: None })
     }
 
     pub(super) fn sent(&self) -> &[u8] {
@@ -94,36 +88,30 @@ impl Talk {
     /// [`Talk::answer`] finds out.
     pub(super) fn send(&mut self, bytes: &[u8]) {
         self.sent.extend_from_slice(bytes);
-        let _ = self.stream.write_all(bytes);
+        let _ = self.connection.send(bytes, Deadline::after(self.patience.for_answer()));
     }
 
     /// Whether something came although nothing was awaited yet: bytes, or the end.
     pub(super) fn spoke_early(&mut self) -> bool {
-        if self.stream.set_nonblocking(true).is_err() {
-            return false;
-        }
-        let mut buffer = [0; 4096];
-        match self.stream.read(&mut buffer) {
-            Ok(0) => self.end = Some(End::Closed),
-            Ok(length) => self.received.extend_from_slice(&buffer[..length]),
-            Err(error) if waits(&error) => {}
+        match self.connection.receive_now(&mut self.received) {
+            Ok(Some(0)) => self.end = Some(End::Closed),
+            Ok(_) => {}
             Err(_) => self.end = Some(End::Reset),
         }
-        // Failing here would show as a read that does not wait, hence as a time-out.
-        let _ = self.stream.set_nonblocking(false);
         self.end.is_some() || !self.unclaimed().is_empty()
     }
 
     pub(super) fn answer(&mut self, to_head: bool) -> Result<Response, Trouble> {
         let after = self.patience.for_answer();
-        let deadline = Instant::now() + after;
+        let deadline = Deadline::after(after);
+        let mut reader = ResponseReader::new(to_head);
         loop {
-            if let Some(response) = self.parse(to_head)? {
+            if let Some(response) = self.parse(&mut reader)? {
                 return Ok(response);
             }
             match self.end {
                 Some(how) => return Err(Trouble::Ended { how, progress: Progress::of(self.unclaimed()) }),
-                None if self.unclaimed().len() > ANSWER_LENGTH_MAX => return Err(Trouble::TooLong),
+                None if self.unclaimed().len() > ANSWER_BYTES_MAX => return Err(Trouble::TooLong),
                 None => {}
             }
             if !self.read(deadline) {
@@ -133,23 +121,28 @@ impl Talk {
         }
     }
 
-    fn parse(&mut self, to_head: bool) -> Result<Option<Response>, Trouble> {
+    fn parse(&mut self, reader: &mut ResponseReader) -> Result<Option<Response>, Trouble> {
         let bytes = self.unclaimed();
-        let closed = self.end == Some(End::Closed) && !bytes.is_empty();
-        match parse_response(bytes, to_head, closed) {
+        match reader.read(bytes) {
             Ok(Some((response, length))) => {
                 self.taken += length;
                 Ok(Some(response))
             }
+            Ok(None) if self.end == Some(End::Closed) && !bytes.is_empty() => {
+                // Where only the end makes it wrong, how much of the answer had come is more useful than the parser's error.
+                let response = reader.end().ok().flatten();
+                if response.is_some() {
+                    self.taken = self.received.len();
+                }
+                Ok(response)
+            }
             Ok(None) => Ok(None),
-            // Only the end made it wrong: how much of the answer had come is more useful than the parser's error.
-            Err(_) if closed && matches!(parse_response(bytes, to_head, false), Ok(None)) => Ok(None),
             Err(error) => Err(Trouble::Malformed(error.to_string())),
         }
     }
 
     pub(super) fn after(&mut self) -> After {
-        let deadline = Instant::now() + self.patience.for_end();
+        let deadline = Deadline::after(self.patience.for_end());
         loop {
             match (self.unclaimed().len(), self.end) {
                 (0, Some(End::Closed)) => return After::Closed,
@@ -164,31 +157,17 @@ impl Talk {
         }
     }
 
-    /// Reads once; false if nothing came up to `deadline`.
-    fn read(&mut self, deadline: Instant) -> bool {
-        let mut buffer = [0; 16384];
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            // A timeout of zero would mean none.
-            if left.is_zero() || self.stream.set_read_timeout(Some(left)).is_err() {
-                return false;
-            }
-            // A server that writes its answer in pieces may hold the second back until the first is acknowledged, for 40 ms.
-            let _ = rustix::net::sockopt::set_tcp_quickack(&self.stream, true);
-            match self.stream.read(&mut buffer) {
-                Ok(0) => self.end = Some(End::Closed),
-                Ok(length) => self.received.extend_from_slice(&buffer[..length]),
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) if waits(&error) => return false,
-                Err(_) => self.end = Some(End::Reset),
-            }
-            return true;
+    /// Reads once; false if nothing came up to `deadline`, or there was an interrupt.
+    fn read(&mut self, deadline: Deadline) -> bool {
+        self.connection.acknowledge_at_once();
+        match self.connection.receive(&mut self.received, deadline) {
+            Ok(0) => self.end = Some(End::Closed),
+            Ok(_) => {}
+            Err(AskError::TooLate(_) | AskError::Interrupted) => return false,
+            Err(_) => self.end = Some(End::Reset),
         }
+        true
     }
-}
-
-fn waits(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
 impl Progress {
@@ -236,7 +215,7 @@ impl fmt::Display for Trouble {
                 write!(f, "the answer was not complete within {after:?}: {progress}")
             }
             Trouble::Malformed(reason) => write!(f, "the answer cannot be read: {reason}"),
-            Trouble::TooLong => write!(f, "the answer has no end: more than {ANSWER_LENGTH_MAX} bytes came"),
+            Trouble::TooLong => write!(f, "the answer has no end: more than {ANSWER_BYTES_MAX} bytes came"),
         }
     }
 }
@@ -248,7 +227,9 @@ mod tests {
     use super::super::Timeouts;
     use super::*;
 
-    use std::net::{Shutdown, TcpListener};
+    use std::io::Write;
+    use std::net::{Shutdown, TcpListener, TcpStream};
+    use std::time::Instant;
 
     const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 

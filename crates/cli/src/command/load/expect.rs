@@ -1,14 +1,16 @@
 //! What every response is compared with: learned from the server before the load, given by the user, or required by a
 //! contract. Under load nothing is learned any more.
 
-use std::{collections::BTreeMap, io::ErrorKind, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use anyhow::{Context, anyhow, bail, ensure};
 use tare_load::{Endpoint, Exchange, Expected, ExpectedBody, Statuses, http1::Response};
-use tare_service::probe::{self, AskError};
+use tare_service::{
+    client::{AskError, Connection, Deadline},
+    probe,
+};
 
 use super::plan::counted;
-use crate::command::target;
 
 /// From this status on an answer is right only if the user says so.
 const ERROR_STATUS: u16 = 400;
@@ -38,25 +40,27 @@ pub(super) trait Ask {
 #[derive(Debug)]
 pub(super) struct Server<'a> {
     pub endpoint: &'a Endpoint,
-    /// How long the next bytes of an answer may take.
+    /// How long a whole answer may take.
     pub patience: Duration,
 }
 
 impl Ask for Server<'_> {
     fn ask(&mut self, exchange: &Exchange) -> anyhow::Result<Response> {
-        let connected = target::connect(self.endpoint, self.patience).map_err(AskError::from);
-        let asked = connected.and_then(|mut stream| probe::ask(&mut stream, exchange));
+        let deadline = Deadline::after(self.patience);
+        let connected = Connection::open(self.endpoint, deadline);
+        let asked = connected.and_then(|mut connection| connection.ask(exchange, deadline));
         asked.map_err(|error| {
             let unanswered = format!("{} has no answer from {}", exchange.name, self.endpoint);
             match error {
                 AskError::NotHttp(error) => anyhow!("{} does not speak HTTP/1.1: {error}", self.endpoint),
                 AskError::Closed => anyhow!("{unanswered}: the connection was closed"),
-                AskError::Io(error) => match error.kind() {
-                    ErrorKind::WouldBlock | ErrorKind::TimedOut => {
-                        anyhow!("{unanswered} within {:?}: give it more by --timeout", self.patience)
-                    }
-                    _ => anyhow!("{unanswered}: {error}"),
-                },
+                AskError::TooLate(patience) => {
+                    anyhow!("{unanswered} within {patience:?}: give it more by --timeout")
+                }
+                AskError::TooLong => {
+                    anyhow!("{unanswered} that has an end: {error}; load it without a look at answers by --no-check")
+                }
+                AskError::Io(_) | AskError::Interrupted => anyhow!("{unanswered}: {error}"),
             }
         })
     }

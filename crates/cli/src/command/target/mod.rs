@@ -5,15 +5,15 @@ mod tests;
 pub(crate) mod url;
 
 use std::{
-    io::{self, ErrorKind, Read, Write},
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket},
-    os::unix::net::UnixStream,
+    io::ErrorKind,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket},
     path::Path,
     time::Duration,
 };
 
 use anyhow::{Context, bail, ensure};
 use tare_load::Endpoint;
+use tare_service::client::{AskError, Connection, Deadline};
 
 use url::Url;
 
@@ -97,31 +97,11 @@ pub(crate) fn check_sources(sources: &[IpAddr], endpoints: &[Endpoint]) -> anyho
     Ok(())
 }
 
-pub(crate) trait Stream: Read + Write {}
-impl<T: Read + Write> Stream for T {}
-
-/// A connection; `patience` is also how long the next bytes of an answer may take.
-pub(crate) fn connect(endpoint: &Endpoint, patience: Duration) -> io::Result<Box<dyn Stream>> {
-    Ok(match endpoint {
-        Endpoint::Tcp(address) => {
-            let stream = TcpStream::connect_timeout(address, patience)?;
-            stream.set_nodelay(true)?;
-            stream.set_read_timeout(Some(patience))?;
-            Box::new(stream)
-        }
-        Endpoint::Unix(path) => {
-            let stream = UnixStream::connect(path)?;
-            stream.set_read_timeout(Some(patience))?;
-            Box::new(stream)
-        }
-    })
-}
-
 /// The first endpoint that accepts a connection.
 pub(crate) fn reachable(endpoints: &[Endpoint], timeout: Duration) -> anyhow::Result<Endpoint> {
     let mut first = None;
     for endpoint in endpoints {
-        match connect(endpoint, timeout) {
+        match Connection::open(endpoint, Deadline::after(timeout)) {
             Ok(_) => return Ok(endpoint.clone()),
             Err(error) => {
                 first.get_or_insert((endpoint, error));
@@ -129,13 +109,15 @@ pub(crate) fn reachable(endpoints: &[Endpoint], timeout: Duration) -> anyhow::Re
         }
     }
     let (endpoint, error) = first.context("no endpoint")?;
-    match error.kind() {
-        ErrorKind::ConnectionRefused | ErrorKind::NotFound => {
+    match error {
+        AskError::Io(refused)
+            if matches!(refused.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotFound) =>
+        {
             bail!("nothing listens on {endpoint}: start the server first")
         }
-        ErrorKind::TimedOut => {
+        AskError::TooLate(_) => {
             bail!("{endpoint} accepts no connection within {timeout:?}: is it the right address?")
         }
-        _ => bail!("no connection to {endpoint}: {error}"),
+        error => bail!("no connection to {endpoint}: {error}"),
     }
 }

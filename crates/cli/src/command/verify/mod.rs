@@ -212,7 +212,9 @@ impl Verification<'_> {
                 break;
             }
             progress.say(&format!("verifying {}", row.label));
-            for verified in self.verify(row) {
+            // What an interrupt cut off says nothing about the service.
+            let whole = |_: &Verified| !self.interrupt.load(Ordering::Relaxed);
+            for verified in self.verify(row).take_while(whole) {
                 if !self.args.json {
                     progress.suspend(|| print(&verified.text(self.args.all)))?;
                 }
@@ -228,11 +230,11 @@ impl Verification<'_> {
         Ok(found::outcome(&all))
     }
 
-    fn verify(&self, row: &Row) -> Vec<Verified> {
+    fn verify(&self, row: &Row) -> impl Iterator<Item = Verified> {
         let built = self.workspace.builder().build(&row.service, &self.site, false);
         let placed =
             built.map(|built| Row { label: row.label.clone(), service: row.service.at(built.place) });
-        let verified = |contract: &Contract| Verified {
+        let verified = move |contract: &Contract| Verified {
             service: row.label.clone(),
             contract: contract.name.clone(),
             found: match &placed {
@@ -241,7 +243,7 @@ impl Verification<'_> {
                 Ok(placed) => self.prove(placed, contract),
             },
         };
-        self.contracts(row).into_iter().map(verified).collect()
+        self.contracts(row).into_iter().map(verified)
     }
 
     /// Those that were asked for. Endurance takes the one that asks the most: the others say nothing more about it.
