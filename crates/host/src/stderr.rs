@@ -55,9 +55,9 @@ mod tests {
 
     #[test]
     fn secrets_are_left_out() {
-        crate::secrets::keep("STDERR_TOKEN", "tell-nobody-of-this");
+        crate::secrets::keep("STDERR_TOKEN", "not-to-be-written");
         let mut out = Vec::new();
-        line_to(&mut out, format_args!("sent tell-nobody-of-this"));
+        line_to(&mut out, format_args!("sent not-to-be-written"));
         assert_eq!(out, b"sent {{env:STDERR_TOKEN}}\n");
     }
 }

@@ -77,17 +77,17 @@ impl Deadline {
 
 /// A connection to a server.
 #[derive(Debug)]
-pub struct Connection {
+pub struct ClientConnection {
     socket: OwnedFd,
     chunk: Box<[u8]>,
 }
 
-impl Connection {
+impl ClientConnection {
     /// Connects, however full the server's queue is.
     ///
     /// # Errors
     /// Nothing listens there, no connection is accepted by the deadline, or there was an interrupt.
-    pub fn open(endpoint: &Endpoint, deadline: Deadline) -> Result<Connection, AskError> {
+    pub fn open(endpoint: &Endpoint, deadline: Deadline) -> Result<ClientConnection, AskError> {
         let (family, address) = match endpoint {
             Endpoint::Tcp(address) if address.is_ipv4() => {
                 (AddressFamily::INET, SocketAddrAny::from(*address))
@@ -101,7 +101,7 @@ impl Connection {
             // Each write is a segment of its own: what is cut on purpose must arrive as it was cut.
             sockopt::set_tcp_nodelay(&socket, true)?;
         }
-        let connection = Connection { socket, chunk: vec![0; CHUNK_BYTES].into() };
+        let connection = ClientConnection { socket, chunk: vec![0; CHUNK_BYTES].into() };
         loop {
             match net::connect(&connection.socket, &address) {
                 Ok(()) => return Ok(connection),
@@ -147,7 +147,7 @@ impl Connection {
         }
     }
 
-    /// As [`Connection::receive`], without a wait: absent if nothing is there.
+    /// As [`ClientConnection::receive`], without a wait: absent if nothing is there.
     ///
     /// # Errors
     /// The connection is broken.
@@ -246,7 +246,7 @@ mod tests {
         let endpoint = Endpoint::Tcp(listener.local_addr().unwrap());
         let server = std::thread::spawn(move || answer(listener.accept().unwrap().0));
         let deadline = Deadline::after(patience);
-        let mut connection = Connection::open(&endpoint, deadline).unwrap();
+        let mut connection = ClientConnection::open(&endpoint, deadline).unwrap();
         (connection.ask(&exchange(), deadline), server)
     }
 
@@ -321,7 +321,7 @@ mod tests {
     fn a_server_that_reads_nothing_is_not_waited_for() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let deadline = Deadline::after(Duration::from_millis(200));
-        let connection = Connection::open(&listener.local_addr().unwrap().into(), deadline).unwrap();
+        let connection = ClientConnection::open(&listener.local_addr().unwrap().into(), deadline).unwrap();
         let sent = connection.send(&vec![b'x'; 64 << 20], deadline);
         assert!(matches!(sent, Err(AskError::TooLate(_))), "{sent:?}");
     }
@@ -332,7 +332,7 @@ mod tests {
         let path = folder.path().join("socket");
         let listener = UnixListener::bind(&path).unwrap();
         let endpoint = Endpoint::Unix(path);
-        let mut connection = Connection::open(&endpoint, Deadline::after(LONG)).unwrap();
+        let mut connection = ClientConnection::open(&endpoint, Deadline::after(LONG)).unwrap();
         listener.accept().unwrap().0.write_all(ANSWER).unwrap();
         assert_eq!(
             connection.ask(&exchange(), Deadline::after(LONG)).unwrap_err().to_string(),
@@ -341,7 +341,7 @@ mod tests {
         let mut waiting = Vec::new();
         rustix::net::listen(&listener, 0).unwrap();
         let refused = loop {
-            match Connection::open(&endpoint, Deadline::after(Duration::from_millis(50))) {
+            match ClientConnection::open(&endpoint, Deadline::after(Duration::from_millis(50))) {
                 Ok(connection) => waiting.push(connection),
                 Err(error) => break error,
             }
@@ -352,7 +352,7 @@ mod tests {
     #[test]
     fn where_nothing_listens_there_is_no_connection() {
         let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let refused = Connection::open(&gone.into(), Deadline::after(LONG)).unwrap_err();
+        let refused = ClientConnection::open(&gone.into(), Deadline::after(LONG)).unwrap_err();
         assert!(matches!(&refused, AskError::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused));
     }
 

@@ -17,7 +17,7 @@ use tare_load::http1::Response;
 
 use crate::{
     catalogue::Service,
-    client::{AskError, Connection, Deadline},
+    client::{AskError, ClientConnection, Deadline},
     contract::{Contract, ContractError, Request},
     launch::{self, LaunchError, Settings},
     probe::Readiness,
@@ -198,7 +198,7 @@ impl Server<'_> {
     pub(crate) fn ask(&self, contract: &Contract, request: &Request) -> Result<Response, AskError> {
         let exchange = contract.exchange(request, self.host, &mut ChaCha8Rng::seed_from_u64(0));
         let deadline = Deadline::after(PATIENCE);
-        Connection::open(&self.address.into(), deadline)?.ask(&exchange, deadline)
+        ClientConnection::open(&self.address.into(), deadline)?.ask(&exchange, deadline)
     }
 }
 

@@ -7,7 +7,7 @@ use tare_load::{
     http1::Response,
 };
 
-use crate::client::{AskError, Connection, Deadline};
+use crate::client::{AskError, ClientConnection, Deadline};
 
 /// When a service is ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum Readiness {
 pub fn ready(target: SocketAddr, exchange: &Exchange, readiness: Readiness, patience: Duration) -> bool {
     let asked = || -> Result<bool, AskError> {
         let deadline = Deadline::after(patience);
-        let mut connection = Connection::open(&target.into(), deadline)?;
+        let mut connection = ClientConnection::open(&target.into(), deadline)?;
         if readiness == Readiness::Speaks {
             connection.send(&exchange.request, deadline)?;
             return Ok(connection.receive(&mut Vec::new(), deadline)? > 0);

@@ -10,11 +10,11 @@ use std::time::Duration;
 use tare_load::http1::{Response, ResponseReader};
 
 use super::patience::Patience;
-use crate::client::{ANSWER_BYTES_MAX, AskError, Connection, Deadline};
+use crate::client::{ANSWER_BYTES_MAX, AskError, ClientConnection, Deadline};
 
 #[derive(Debug)]
 pub(super) struct Talk {
-    connection: Connection,
+    connection: ClientConnection,
     patience: Rc<Patience>,
     sent: Vec<u8>,
     received: Vec<u8>,
@@ -59,7 +59,7 @@ pub(super) enum After {
 
 impl Talk {
     pub(super) fn open(target: SocketAddr, patience: &Rc<Patience>) -> Result<Talk, AskError> {
-        let connection = Connection::open(&target.into(), Deadline::after(patience.timeouts.connect))?;
+        let connection = ClientConnection::open(&target.into(), Deadline::after(patience.timeouts.connect))?;
         let (sent, received) = (Vec::new(), Vec::new());
         Ok(Talk { connection, patience: Rc::clone(patience), sent, received, taken: 0, end: None })
     }

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, time::Duration};
 use anyhow::{Context, anyhow, bail, ensure};
 use tare_load::{Endpoint, Exchange, Expected, ExpectedBody, Statuses, http1::Response};
 use tare_service::{
-    client::{AskError, Connection, Deadline},
+    client::{AskError, ClientConnection, Deadline},
     probe,
 };
 
@@ -47,7 +47,7 @@ pub(super) struct Server<'a> {
 impl Ask for Server<'_> {
     fn ask(&mut self, exchange: &Exchange) -> anyhow::Result<Response> {
         let deadline = Deadline::after(self.patience);
-        let connected = Connection::open(self.endpoint, deadline);
+        let connected = ClientConnection::open(self.endpoint, deadline);
         let asked = connected.and_then(|mut connection| connection.ask(exchange, deadline));
         asked.map_err(|error| {
             let unanswered = format!("{} has no answer from {}", exchange.name, self.endpoint);

@@ -13,7 +13,7 @@ use std::{
 
 use anyhow::{Context, bail, ensure};
 use tare_load::Endpoint;
-use tare_service::client::{AskError, Connection, Deadline};
+use tare_service::client::{AskError, ClientConnection, Deadline};
 
 use url::Url;
 
@@ -101,7 +101,7 @@ pub(crate) fn check_sources(sources: &[IpAddr], endpoints: &[Endpoint]) -> anyho
 pub(crate) fn reachable(endpoints: &[Endpoint], timeout: Duration) -> anyhow::Result<Endpoint> {
     let mut first = None;
     for endpoint in endpoints {
-        match Connection::open(endpoint, Deadline::after(timeout)) {
+        match ClientConnection::open(endpoint, Deadline::after(timeout)) {
             Ok(_) => return Ok(endpoint.clone()),
             Err(error) => {
                 first.get_or_insert((endpoint, error));
