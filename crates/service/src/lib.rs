@@ -18,6 +18,7 @@ pub mod probe;
 pub mod prove;
 pub mod raw_socket;
 pub mod record;
+pub mod release;
 pub mod revisions;
 pub mod settings;
 pub mod verify;

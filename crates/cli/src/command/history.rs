@@ -2,13 +2,18 @@
 
 use std::time::Duration;
 
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 use tare_bench::{
     metric::Metric,
     plan::{Plan, Until},
 };
 use tare_load::units::parse_duration;
-use tare_service::{catalogue::Row, revisions, workspace::Workspace};
+use tare_service::{
+    catalogue::Row,
+    release::{self, PinnedRelease},
+    revisions,
+    workspace::Workspace,
+};
 
 use super::{
     asked::{self, AskedOptions},
@@ -36,6 +41,8 @@ Examples:
   tare history 'node server.js' v1.0 v1.1 v1.2 HEAD --get /items/1    these versions, oldest first
   tare history shop v1.0..HEAD --get /items/1                         the commits between two, at most twelve of them
   tare history ./mine HEAD~5..HEAD --budget 10m                       a folder with a manifest
+  tare history koa --releases 2.16.0,3.3.0                            releases of the package that the manifest names
+  tare history 'node server.js' --releases express@4.21.2,express@5.1.0   of a package that package.json has
 
 Exit codes: 0 every version was measured, 1 usage error, or a version was not built, 2 a version failed its contract, 4 a version is \
 not valid, 130 or 143 interrupted.")]
@@ -44,8 +51,12 @@ pub(crate) struct Args {
     /// folder such as `./mine`
     service: String,
     /// Git revisions, oldest first; or a range such as `v1.0..HEAD`
-    #[arg(required = true, num_args = 1.., value_name = "REVISION")]
+    #[arg(required_unless_present = "releases", num_args = 1.., value_name = "REVISION")]
     revisions: Vec<String>,
+    /// Releases of a package in place of revisions, oldest first: `2.16.0,3.3.0` of the package of the service, or of another,
+    /// `express@4.21.2,express@5.1.0`. Each is set in a copy of the service by its own tool: cargo, go, npm or pip
+    #[arg(long, value_name = "RELEASES", value_delimiter = ',', conflicts_with = "revisions")]
+    releases: Vec<String>,
     /// The contract [default: the first of the service]
     #[arg(long)]
     contract: Option<String>,
@@ -63,11 +74,10 @@ pub(crate) struct Args {
 pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
     let mut workspace = global.open()?;
     let now = revised::one(&mut workspace, &args.service)?;
-    let names = revisions_of(&args.revisions, &now)?;
-    let mut rows = names
-        .iter()
-        .map(|name| revised::at(&mut workspace, &now, name))
-        .collect::<anyhow::Result<Vec<Row>>>()?;
+    let mut rows = match args.releases.is_empty() {
+        true => of_revisions(&mut workspace, &now, &args.revisions)?,
+        false => of_releases(&now, &args.releases)?,
+    };
     if let Some(asked) = args.asked.of(&rows, args.contract.as_deref())? {
         let settings = args.load.service_settings();
         asked::learn_for_run(&mut workspace, &mut rows, &asked, &mut args.start, &settings, NAME)?;
@@ -76,9 +86,38 @@ pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
     measure(&workspace, &args.start, plan, rows)
 }
 
+fn of_revisions(workspace: &mut Workspace, now: &Row, words: &[String]) -> anyhow::Result<Vec<Row>> {
+    let names = revisions_of(words, now)?;
+    has_room(&names, "revision", ", or a range such as v1.0..HEAD")?;
+    names.iter().map(|name| revised::at(workspace, now, name)).collect()
+}
+
+/// The service as it is in the work tree, with these releases of a package.
+fn of_releases(now: &Row, words: &[String]) -> anyhow::Result<Vec<Row>> {
+    has_room(words, "release", "")?;
+    let row = |(place, word): (usize, &String)| {
+        ensure!(!words[..place].contains(word), "--releases: \"{word}\" stands twice");
+        let release = PinnedRelease::of_word(&now.service, word).context("--releases")?;
+        let service = release::set(&now.service, &release).context("--releases")?;
+        Ok(Row { label: format!("{}@{word}", now.label), service })
+    };
+    words.iter().enumerate().map(row).collect()
+}
+
+/// A history has two versions or more, and no more than fit into a block.
+fn has_room(names: &[String], kind: &str, or_range: &str) -> anyhow::Result<()> {
+    ensure!(names.len() > 1, "one {kind} has no history: name two or more{or_range}");
+    ensure!(
+        names.len() <= VERSIONS_MAX,
+        "{} {kind}s: versions are compared within blocks, which have room for {VERSIONS_MAX}",
+        names.len()
+    );
+    Ok(())
+}
+
 /// Those that are named, or the commits of a range: as many as there is room for, evenly spread, its ends among them.
 fn revisions_of(words: &[String], now: &Row) -> anyhow::Result<Vec<String>> {
-    let names = match words {
+    Ok(match words {
         [range] if range.contains("..") => {
             let [good, bad] = revisions::range(range, &now.service.folder)?;
             let commits = revisions::between(&now.service.folder, &good, &bad)?;
@@ -89,14 +128,7 @@ fn revisions_of(words: &[String], now: &Row) -> anyhow::Result<Vec<String>> {
             spread(&all)
         }
         words => words.to_vec(),
-    };
-    ensure!(names.len() > 1, "one revision has no history: name two or more, or a range such as v1.0..HEAD");
-    ensure!(
-        names.len() <= VERSIONS_MAX,
-        "{} revisions: versions are compared within blocks, which have room for {VERSIONS_MAX}",
-        names.len()
-    );
-    Ok(names)
+    })
 }
 
 fn spread(all: &[String]) -> Vec<String> {

@@ -4,6 +4,8 @@ use std::{fs, path::Path, time::Duration};
 
 use serde_json::Value;
 
+use tare_host::fixture::has_program;
+
 use crate::support::{Ended, PROGRAM, alone, git, rows, start};
 
 /// A commit for each mode of the service.
@@ -80,4 +82,51 @@ fn a_history_has_an_interval_for_each_version_and_marks_the_change() {
     assert!(found["answer"].as_str().unwrap().starts_with("CPU/request changed at sh serve.sh@"), "{found}");
     let one = start(repository.path(), &["history", "sh serve.sh", "HEAD"]).end().expect(1);
     assert!(one.stderr.contains("one revision has no history"), "{one}");
+}
+
+/// Answers, and works for 0.2 ms and more if it was given release 2.0.0 of the package.
+const WITH_A_PACKAGE: &str = "\
+const old = require('ms/package.json').version === '2.0.0';
+const work = () => { let sum = 0; for (let i = 0; i < 200000; i++) sum += Math.sqrt(i); return sum; };
+require('node:http').createServer((request, response) => {
+  if (old) work();
+  response.end(String(require('ms')('1s')));
+}).listen(process.env.PORT, '127.0.0.1');
+";
+
+#[test]
+fn releases_of_a_package_are_installed_each_in_a_build_of_its_own() {
+    let _alone = alone();
+    if !["node", "npm"].iter().all(|program| has_program("releases", program)) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let asked = r#"{"private": true, "dependencies": {"ms": "2.1.3"}}"#;
+    fs::write(folder.path().join("package.json"), asked).unwrap();
+    fs::write(folder.path().join("server.js"), WITH_A_PACKAGE).unwrap();
+    let history = |releases: &str| {
+        let words =
+            ["history", "node server.js", "--releases", releases, "--get", "/", "--budget", "20s", "--json"];
+        start(folder.path(), &words).end_within(Duration::from_secs(120))
+    };
+    // A release that does not exist is a row that was not built.
+    let ended = history("ms@2.0.0,ms@2.1.3,ms@99.0.0").expect(1);
+    let versions = rows(&ended.json(), "versions");
+    assert_eq!(versions[1]["label"], "node server.js@ms@2.1.3", "{versions:?}");
+    // Whether so little time shows it depends on the machine.
+    assert!(versions[1]["against_previous"].as_f64().unwrap() < 0.5, "{versions:?}");
+    let reason = versions[2]["reason"].as_str().unwrap();
+    assert!(reason.starts_with("build step \"npm install") && reason.contains("ms@99.0.0"), "{reason}");
+    assert_eq!(
+        fs::read_to_string(folder.path().join("package.json")).unwrap(),
+        asked,
+        "the folder stays as it is"
+    );
+    assert!(!folder.path().join("node_modules").exists());
+
+    let refused = |releases: &str| history(releases).expect(1).stderr.clone();
+    assert!(refused("ms@2.0.0").contains("one release has no history"));
+    assert!(refused("ms@2.0.0,ms@2.0.0").contains("\"ms@2.0.0\" stands twice"));
+    assert!(refused("2.0.0,2.1.3").contains("does not say which package it is of"));
+    assert!(refused("pkg:gem/rack@3.0.0,ms@2.0.0").contains("releases of \"gem\" packages cannot be set"));
 }

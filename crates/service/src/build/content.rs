@@ -7,7 +7,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ignore::WalkBuilder;
+use ignore::{WalkBuilder, gitignore::Gitignore};
+
+use crate::catalogue::Step;
 
 /// Variables that change what compilers and package managers make of the same files.
 const VARIABLES: [&str; 14] = [
@@ -37,7 +39,11 @@ impl Sources {
     /// Every file and every link in `root` that git does not ignore, but not git's own.
     pub(super) fn list(root: &Path) -> io::Result<Sources> {
         let mut walk = WalkBuilder::new(root);
-        walk.hidden(false).require_git(false).filter_entry(|entry| entry.file_name() != ".git");
+        // What is taken out of git into a folder that git ignores is not ignored with it.
+        walk.hidden(false)
+            .require_git(false)
+            .parents(!is_ignored(root))
+            .filter_entry(|entry| entry.file_name() != ".git");
         let mut files = Vec::new();
         for entry in walk.build() {
             let entry = entry.map_err(io::Error::other)?;
@@ -88,6 +94,17 @@ impl Sources {
     }
 }
 
+/// Whether git ignores a folder because of what lies above it: the nearest file that says something of it decides.
+fn is_ignored(folder: &Path) -> bool {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let says = |above: &Path| {
+        let rules = Gitignore::new(above.join(".gitignore")).0;
+        let found = rules.matched_path_or_any_parents(&folder, true);
+        (!found.is_none()).then(|| found.is_ignore())
+    };
+    folder.ancestors().skip(1).find_map(says).unwrap_or(false)
+}
+
 /// The bytes on the disk of the files below `folder` that count. A file with several names counts once.
 pub(super) fn bytes(folder: &Path, counts: impl Fn(&Path) -> bool) -> io::Result<u64> {
     let mut seen = HashSet::new();
@@ -118,6 +135,16 @@ impl Content {
         for name in VARIABLES {
             if let Some(value) = env::var_os(name) {
                 self.put(b"/variable").put(name.as_bytes()).put(value.as_encoded_bytes());
+            }
+        }
+    }
+
+    /// Adds the steps of a build.
+    pub(super) fn put_steps(&mut self, steps: &[Step]) {
+        for step in steps {
+            self.put(b"/step");
+            for word in &step.command {
+                self.put(word.as_bytes());
             }
         }
     }
@@ -194,6 +221,15 @@ mod tests {
         fs::remove_file(path("c")).unwrap();
         symlink("elsewhere", path("c")).unwrap();
         assert!(is_new());
+    }
+
+    #[test]
+    fn a_folder_in_one_that_git_ignores_has_its_files() {
+        let root = tempfile::tempdir().unwrap();
+        write(root.path(), ".tare/revisions/1a2b/server.js", 1);
+        fs::write(root.path().join(".tare/.gitignore"), "*\n").unwrap();
+        let sources = Sources::list(&root.path().join(".tare/revisions/1a2b")).unwrap();
+        assert_eq!(sources.files, [PathBuf::from("server.js")]);
     }
 
     #[test]

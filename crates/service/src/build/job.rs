@@ -103,6 +103,9 @@ impl Job<'_> {
         if !within.as_os_str().is_empty() {
             content.put(b"/within").put(within.as_os_str().as_encoded_bytes());
         }
+        if self.service.steps_elsewhere {
+            content.put_steps(&self.service.build);
+        }
         content.put_environment();
         sources.hash(&mut content)?;
         Ok(content.finish())

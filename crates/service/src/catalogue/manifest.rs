@@ -40,6 +40,9 @@ pub struct Service {
     pub requires: Vec<Requirement>,
     #[serde(default)]
     pub build: Vec<Step>,
+    /// Whether these steps stand elsewhere than in its folder: then no file of it changes with them, and they count by themselves.
+    #[serde(skip)]
+    pub steps_elsewhere: bool,
     /// The folder that holds all it is built from: its own, or one above it, which the file has as a path such as `../..`.
     #[serde(default)]
     pub build_root: PathBuf,

@@ -167,6 +167,7 @@ impl Project {
         made.name = name.to_owned();
         made.contracts = contracts;
         made.build.clone_from(&service.build);
+        made.steps_elsewhere = true;
         made.run.env.clone_from(&service.env);
         made.run.ready_timeout = service.ready_timeout.unwrap_or(made.run.ready_timeout);
         Ok(made)

@@ -24,7 +24,7 @@ use tare_load::units::parse_duration;
 use tare_report::Document;
 use tare_service::{
     catalogue::{Row, SelectError},
-    learn,
+    learn, release,
     workspace::Workspace,
 };
 
@@ -276,12 +276,16 @@ fn stored_rows(workspace: &mut Workspace, stored: &StoredRun) -> anyhow::Result<
     if let Some(row) = planned.iter().find(|row| row.is_running()) {
         bail!("{}: a run of a server that ran already is not resumed: begin a new one", row.label);
     }
-    workspace.adopt(planned.iter().map(|row| row.service.as_str()))?;
+    workspace.adopt(planned.iter().map(|row| release::split(&row.service).0))?;
     let row = |planned: &PlannedRow| {
-        let service = workspace.catalogue.get(&planned.service);
-        let service =
-            service.with_context(|| format!("there is no service \"{}\" any more", planned.service))?;
-        Ok(Row { label: planned.label.clone(), service: service.clone() })
+        let (id, release) = release::split(&planned.service);
+        let service = workspace.catalogue.get(id);
+        let service = service.with_context(|| format!("there is no service \"{id}\" any more"))?;
+        let service = match release {
+            Some(release) => release::set(service, &release)?,
+            None => service.clone(),
+        };
+        Ok(Row { label: planned.label.clone(), service })
     };
     planned.iter().map(row).collect()
 }

@@ -47,6 +47,7 @@ impl Place {
         for (name, text) in [
             ("tare.toml", PROJECT),
             ("server.js", include_str!("server.js")),
+            ("package.json", "{\"dependencies\": {\"express\": \"5.1.0\"}}"),
             ("openapi.yaml", include_str!("openapi.yaml")),
             ("session.har", include_str!("session.har")),
             ("urls.txt", "http://127.0.0.1:8080/items/1\nhttp://127.0.0.1:8080/items/2\n"),
