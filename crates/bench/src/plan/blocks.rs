@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Plan,
+    Plan, Until,
     division::{BlockCosts, Spread},
 };
 
@@ -15,8 +15,11 @@ const CYCLES: u64 = 1 << 32;
 const PILOT_NS: u64 = 2_300_000_000;
 /// What a fresh process is warmed up for on average, if a pilot is to find it.
 const WARM_UP_NS: u64 = 500_000_000;
-/// Where the budget bounds the run, pilots take at most one part in this many of it.
-const PILOTS_SHARE: u64 = 12;
+/// Where the budget bounds the run, pilots take at most one part in this many of it, and twice that where others disturb them.
+const PILOTS_SHARE: u64 = 24;
+/// The fewest blocks that such a budget is divided into, if starts leave time for them: of fewer an interval is wide, since it is
+/// not known how much they differ.
+const BOUNDED_BLOCKS_MIN: usize = 8;
 /// Most blocks of one process. Powers of two, so that processes of two such services end together.
 pub(crate) const BLOCKS_PER_START_MAX: usize = 4;
 /// What a start takes beside its warm-up, if no pilot has measured it. Compiled services take 50 ms, scripts and JVMs up to 1 s.
@@ -60,6 +63,13 @@ impl Blocks {
 }
 
 impl Plan {
+    /// Whether rows are versions of one thing. They are all warmed up for as long as the slowest of them, so that no difference
+    /// between two of them is one of their warm-ups: in a comparison beside a compiler the pilots asked for 0.4 s and for 3.75 s,
+    /// and a candidate that was 5% dearer seemed 5% cheaper.
+    pub(crate) fn compares_versions(&self) -> bool {
+        self.are_versions || matches!(self.until, Until::Gate(_) | Until::Apart(_))
+    }
+
     /// Into how many groups the rows are divided; each block measures one of them, and the reference is in all.
     pub fn groups(&self) -> usize {
         let group_max = self.blocks().group_max;
@@ -132,6 +142,7 @@ impl Plan {
         let warm_up_ns = self.warm_up_ns();
         if let super::Order::Interleaved(blocks) = &mut self.order {
             (blocks.budget_ns, blocks.is_bound) = (budget_ns, true);
+            blocks.min = blocks.min.min(BOUNDED_BLOCKS_MIN);
             let pilot_ns = budget_ns / (PILOTS_SHARE * pilots);
             blocks.warm_up_ns_max =
                 blocks.warm_up_ns_max.map(|longest| longest.min(pilot_ns).max(warm_up_ns));

@@ -1,6 +1,7 @@
 //! How a run is divided into blocks and slices: pure arithmetic, from what a slice and a start cost and how much each spreads.
 
 use serde::{Deserialize, Serialize};
+use tare_stats::{DEFAULT_CONFIDENCE, expected::Planned};
 
 use super::{Plan, Until};
 
@@ -10,6 +11,9 @@ const SLICE_MORE_NS: u64 = 4_000_000;
 const SLICES: std::ops::RangeInclusive<usize> = 8..=100;
 /// Blocks are chosen so that they fill this part of the time: what they take is a guess.
 const FILLED: f64 = 0.97;
+/// Of numbers of slices that give nearly the same interval a comparison has the smallest: with more blocks it loses less where a
+/// block takes longer than expected.
+const NEARLY: f64 = 1.03;
 /// A start that hardly spreads would ask for a single one.
 const START_MIN: f64 = 0.01;
 
@@ -74,12 +78,12 @@ impl Plan {
     /// How blocks are divided if they cost so much. If the plan fixes the slices, those; else the number that gives the least
     /// variance for the time: sqrt(cost of a start / cost of a slice) x spread of a slice / spread of a start (Kalibera and Jones
     /// 2013). If the fewest blocks would not fit, they are shorter; and what is left beyond whole blocks goes into slices.
+    ///
+    /// A comparison may have time for few blocks, whose interval is the wider the fewer they are: it has the slices that make the
+    /// expected interval the narrowest.
     pub(crate) fn division(&self, costs: &BlockCosts) -> Division {
         let (least, most) = (self.blocks().min, self.blocks().max);
-        let fit = |slices| {
-            let cycle_ns = self.block_ns(costs, slices).saturating_mul(self.groups() as u64).max(1);
-            ((costs.left_ns as f64 * FILLED / cycle_ns as f64) as usize).clamp(least, most)
-        };
+        let fit = |slices| self.fitting(costs, slices).clamp(least, most);
         let Some(spread) = self.blocks().spread else {
             let slices = self.slices_per_block();
             return Division { slices, blocks: fit(slices) };
@@ -88,11 +92,33 @@ impl Plan {
         let best =
             (start_ns / self.slices_ns().max(1) as f64).sqrt() * spread.slice / spread.start.max(START_MIN);
         let best = (best.round() as usize).clamp(*SLICES.start(), *SLICES.end());
+        if self.compares_versions() {
+            let slices = self.narrowest(costs, spread, best);
+            return Division { slices, blocks: fit(slices) };
+        }
         let blocks = fit(best);
         // A run that may end sooner has no use for longer blocks.
         let filling = if blocks < most { self.filling(costs, blocks) } else { best };
         let slices = if self.until == Until::Budget { filling } else { filling.min(best) };
         Division { slices, blocks }
+    }
+
+    /// How many blocks with this number of slices fit into the time.
+    fn fitting(&self, costs: &BlockCosts, slices: usize) -> usize {
+        let cycle_ns = self.block_ns(costs, slices).saturating_mul(self.groups() as u64).max(1);
+        (costs.left_ns as f64 * FILLED / cycle_ns as f64) as usize
+    }
+
+    /// The fewest slices, and `most` at the most, of which the expected interval of a comparison is about as narrow as it can be.
+    fn narrowest(&self, costs: &BlockCosts, spread: Spread, most: usize) -> usize {
+        let half_width = |slices: usize| {
+            let blocks = self.fitting(costs, slices).min(self.blocks().max);
+            let block = Planned { sd: spread.of_block(slices), contrasts: 1 };
+            block.half_width(blocks, DEFAULT_CONFIDENCE).unwrap_or(f64::INFINITY)
+        };
+        let slices = *SLICES.start()..=most;
+        let least = slices.clone().map(half_width).fold(f64::INFINITY, f64::min);
+        slices.clone().find(|slices| half_width(*slices) <= least * NEARLY).unwrap_or(*slices.start())
     }
 
     /// Slices with which this number of blocks fills the time.
@@ -169,6 +195,24 @@ mod tests {
             let share = (plan().block_ns(&costs, slices) * blocks as u64) as f64 / costs.left_ns as f64;
             assert!((0.9..=FILLED).contains(&share), "{left_s} s: {slices} x {blocks}, {share}");
         }
+    }
+
+    /// Two rows, starts of 2.2 s each: in 80 s eleven blocks of 22 slices, and of fewer blocks each would have to say more.
+    #[test]
+    fn a_comparison_has_blocks_enough_to_know_how_they_differ() {
+        let plan = plan();
+        let plan = Plan { until: fixture::compared().plan.until, ..plan };
+        let of = |start_s: f64, left_s| {
+            let costs =
+                BlockCosts { rows: 2, starts_ns: (2.0 * start_s * 1e9) as u64, left_ns: left_s * SECOND_NS };
+            let Division { slices, blocks } = plan.division(&costs);
+            (slices, blocks)
+        };
+        assert_eq!(
+            [of(2.2, 80), of(0.3, 80), of(10.0, 80), of(2.2, 600)],
+            [(24, 11), (12, 40), (49, 6), (43, 40)]
+        );
+        assert_eq!(of(50.0, 80), (8, 6), "no two blocks fit");
     }
 
     #[test]

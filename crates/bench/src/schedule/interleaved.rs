@@ -221,7 +221,12 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
     fn start(&self, row: usize) -> StartCost {
         let of_original = || self.past.starts.get(&self.plan.original_of(row)?);
         let known = self.past.starts.get(&row).or_else(of_original);
-        known.copied().unwrap_or_else(|| StartCost::guess(self.plan))
+        let own = known.copied().unwrap_or_else(|| StartCost::guess(self.plan));
+        if !self.plan.compares_versions() {
+            return own;
+        }
+        let longest_ns = self.past.starts.values().map(|start| start.warm_up_ns).max();
+        StartCost { warm_up_ns: longest_ns.unwrap_or(own.warm_up_ns), ..own }
     }
 
     /// Whether the process that a row has in this block is that of its next one too. Counted in cycles, so that those who

@@ -189,6 +189,22 @@ fn with_twin(plan: Plan) -> Plan {
     plan
 }
 
+/// The pilot of row 1 is steady after 1 s, that of row 2 after 2 s; twice that is their warm-up.
+#[test]
+fn versions_are_warmed_up_alike_and_other_services_as_each_needs() {
+    let plan = in_blocks(plan(3, 5), |blocks| blocks.warm_up_ns_max = Some(5_000_000_000));
+    let warm_ups = |plan: &Plan| {
+        let mut fake = Fake::new();
+        run(plan, &mut fake, &mut Memory::default()).unwrap();
+        let of =
+            |row| fake.warm_ups.iter().find(|(other, _)| *other == row).map(|(_, ns)| ns / 1_000_000_000);
+        [0, 1, 2].map(|row| of(row).unwrap())
+    };
+    assert_eq!(warm_ups(&plan), [5, 2, 4]);
+    assert_eq!(warm_ups(&Plan { are_versions: true, ..plan.clone() }), [5; 3]);
+    assert_eq!(warm_ups(&Plan { until: fixture::compared().plan.until, ..plan }), [5; 3]);
+}
+
 #[test]
 fn a_twin_has_the_warm_up_of_the_reference_and_no_pilot() {
     let plan = in_blocks(with_twin(plan(3, 5)), |blocks| blocks.warm_up_ns_max = Some(30_000_000_000));
