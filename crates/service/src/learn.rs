@@ -67,6 +67,8 @@ pub struct Learned {
     pub text: String,
     /// Of each request, in the order in which they were asked.
     pub required: Vec<(Question, Required)>,
+    /// The longest time from a start to the first answer; absent if nothing was started for it.
+    pub start_up: Option<Duration>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -155,6 +157,7 @@ pub struct Ground<'a> {
 pub fn learn(service: &Service, asked: &[Question], ground: &Ground) -> Result<Learned, LearnError> {
     let provisional = provisional(asked.to_vec())?;
     let mut answers = vec![Vec::new(); asked.len()];
+    let mut start_up = None;
     let starts = if service.running.is_some() { STARTS_OF_RUNNING } else { STARTS };
     for start in 0..starts {
         let settings = Settings {
@@ -167,12 +170,13 @@ pub fn learn(service: &Service, asked: &[Question], ground: &Ground) -> Result<L
         };
         let stem = format!("learn-{}", start + 1);
         let ready = launch::launch(service, &settings, ground.supervisor, ground.folder, &stem)?;
+        start_up = start_up.max(ready.start_up);
         let server = Server { address: ready.address, host: &ready.host };
         let told = ask_all(&server, &provisional, asked, &mut answers);
         ready.process.stop(GRACE);
         told?;
     }
-    contract_of(asked, &answers)
+    Ok(Learned { start_up, ..contract_of(asked, &answers)? })
 }
 
 /// A contract that only says what is sent: its answers are not looked at.

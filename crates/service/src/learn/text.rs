@@ -24,7 +24,7 @@ impl Draft {
         let text = self.text();
         let contract = Contract::parse(&text, Path::new(&format!("{}.toml", self.name)))?;
         let required = self.requests.into_iter().map(|(asked, answer)| (asked, answer.required()));
-        Ok(Learned { contract, text, required: required.collect() })
+        Ok(Learned { contract, text, required: required.collect(), start_up: None })
     }
 
     fn text(&self) -> String {

@@ -35,7 +35,10 @@ use file::ProjectText;
 
 /// What marks a repository that Tare knows.
 const FILE: &str = "tare.toml";
-const BUDGET: &str = "30s";
+/// The comparison takes no less than this, and no more.
+const BUDGETS: std::ops::RangeInclusive<Duration> = Duration::from_secs(30)..=Duration::from_secs(180);
+/// It starts the service for two pilots, and twice in each of eight blocks, and should measure for as long as that takes.
+const BUDGET_STARTS: u32 = 36;
 
 /// Set up a repository: find out how its service is started, what it answers, and write `tare.toml`
 ///
@@ -71,9 +74,9 @@ pub(crate) struct Args {
     /// Do not compare at the end
     #[arg(long)]
     no_compare: bool,
-    /// Time for the comparison
-    #[arg(long, value_name = "TIME", default_value = BUDGET, value_parser = parse_duration)]
-    budget: Duration,
+    /// Time for the comparison [default: 30s; up to 3m for a service that takes long to start]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    budget: Option<Duration>,
     /// Print the ways that would be tried, and stop
     #[arg(long)]
     dry_run: bool,
@@ -106,7 +109,9 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     write(&folder, &written)?;
     match args.no_compare {
         true => Ok(Outcome::Fine),
-        false => compare_with_itself(global, &name, args.budget),
+        false => {
+            compare_with_itself(global, &name, args.budget.unwrap_or(budget(learned.start_up.unwrap_or_default())))
+        }
     }
 }
 
@@ -219,6 +224,11 @@ fn compare_with_itself(global: &Global, name: &str, budget: Duration) -> anyhow:
     compare::run_words(global, &words)
 }
 
+/// For a service that takes so long until its first answer.
+fn budget(start_up: Duration) -> Duration {
+    (start_up * BUDGET_STARTS).clamp(*BUDGETS.start(), *BUDGETS.end())
+}
+
 /// The name of the folder, as far as a service can have it.
 fn name_of(folder: &Path) -> String {
     let name = folder.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
@@ -238,6 +248,12 @@ fn base(folder: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_service_that_takes_long_to_start_is_compared_for_longer() {
+        let of = |start_up_ms| budget(Duration::from_millis(start_up_ms)).as_secs();
+        assert_eq!([50, 2_000, 6_000].map(of), [30, 72, 180]);
+    }
 
     #[test]
     fn a_folder_gives_a_service_its_name() {
