@@ -1,0 +1,60 @@
+//! What a server sends.
+
+use tare_load::{
+    http1::{Decoder, Head, ParseError, Piece, parse_response},
+    pattern::JsonPattern,
+};
+
+use crate::{parts, text_parts};
+
+/// What a decoder found.
+type Decoded = (Vec<Head>, Vec<u8>, Option<bool>, Option<ParseError>, bool);
+
+fn decode<'b>(pieces: impl Iterator<Item = &'b [u8]>, is_head: bool) -> Decoded {
+    let mut decoder = Decoder::default();
+    decoder.start(is_head);
+    let (mut heads, mut body, mut complete) = (vec![], vec![], None);
+    for piece in pieces {
+        let mut rest = piece;
+        loop {
+            match decoder.next(&mut rest) {
+                Ok(Some(Piece::Head(head))) => heads.push(head),
+                Ok(Some(Piece::Body(part))) => body.extend_from_slice(part),
+                Ok(Some(Piece::Complete { keep_alive })) => complete = Some(keep_alive),
+                Ok(None) => break,
+                Err(error) => return (heads, body, complete, Some(error), false),
+            }
+        }
+        assert!(complete.is_some() || rest.is_empty(), "bytes are left while more are asked for");
+    }
+    let eof = decoder.eof().is_ok();
+    (heads, body, complete, None, eof)
+}
+
+/// Options (`HEAD` or nothing, then where to split), and the bytes of an answer: the decoder neither panics nor stalls, and a split
+/// changes nothing.
+pub(crate) fn answer(input: &[u8]) {
+    let [options, bytes] = parts(input);
+    let is_head = options.starts_with(b"HEAD");
+    let cut = options.iter().fold(0_usize, |cut, byte| cut.wrapping_mul(31).wrapping_add(usize::from(*byte)));
+    let (front, back) = bytes.split_at(cut % (bytes.len() + 1));
+    let whole = decode([bytes].into_iter(), is_head);
+    assert_eq!(decode([front, back].into_iter(), is_head), whole);
+    assert_eq!(decode(bytes.chunks(1), is_head), whole);
+    for eof in [false, true] {
+        if let Ok(Some((response, used))) = parse_response(bytes, is_head, eof) {
+            assert!(used <= bytes.len());
+            assert_eq!(response.body, whole.1);
+        }
+    }
+}
+
+/// Options (`extra` or nothing), a pattern and an answer: the answer fits if and only if no difference is named, and a pattern fits
+/// its own example.
+pub(crate) fn pattern(input: &[u8]) {
+    let Some([extra, pattern, got]) = text_parts(input) else { return };
+    let (Ok(pattern), Ok(got)) = (serde_json::from_str(pattern), serde_json::from_str(got)) else { return };
+    let pattern = JsonPattern::new(pattern, extra == "extra");
+    assert_eq!(pattern.matches(&got), pattern.differences(&got).is_empty());
+    assert!(pattern.matches(&pattern.example()));
+}
