@@ -109,9 +109,11 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     write(&folder, &written)?;
     match args.no_compare {
         true => Ok(Outcome::Fine),
-        false => {
-            compare_with_itself(global, &name, args.budget.unwrap_or(budget(learned.start_up.unwrap_or_default())))
-        }
+        false => compare_with_itself(
+            global,
+            &name,
+            args.budget.unwrap_or(budget(learned.start_up.unwrap_or_default())),
+        ),
     }
 }
 
