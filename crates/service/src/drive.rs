@@ -13,10 +13,13 @@ use tare_host::process;
 
 pub const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);
 const EXCHANGES: usize = 512;
+/// Of a contract that draws rows: as many as a slice sends, so that few rows come twice in it.
+const EXCHANGES_OF_ROWS: usize = 4096;
 
 /// The exchanges of `contract` for the service whose `Host` is this, with placeholders filled.
 pub fn pool(contract: &Contract, host: &str, seed: u64) -> Arc<ExchangePool> {
-    Arc::new(ExchangePool::new(contract.exchanges_for_load(seed, EXCHANGES, host)))
+    let count = contract.exchanges_ahead(EXCHANGES, EXCHANGES_OF_ROWS);
+    Arc::new(ExchangePool::new(contract.exchanges_for_load(seed, count, host)))
 }
 
 /// A generator without open connections, on these CPUs (empty: any).

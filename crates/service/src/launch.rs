@@ -12,7 +12,11 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::probe::{self, Readiness};
-use crate::{catalogue, contract::Contract, settings::ServiceSettings};
+use crate::{
+    catalogue,
+    contract::{Contract, Table},
+    settings::ServiceSettings,
+};
 use tare_host::process::{self, Launch, StartError, StartFailure, Supervisor};
 
 /// Time limit of one readiness probe with its whole answer, in addition to `DELAY_MS`.
@@ -144,6 +148,7 @@ fn start(
     env.push(("PORT".to_owned(), port.to_string()));
     env.push(("THREADS".to_owned(), settings.service_settings.threads.to_string()));
     env.push(("DELAY_MS".to_owned(), settings.service_settings.delay_ms.to_string()));
+    env.extend(settings.contract.tables().filter_map(Table::variable));
     env.push((PADDING.to_owned(), padding(settings.seed)));
     let launch = Launch {
         name: service.id.clone(),

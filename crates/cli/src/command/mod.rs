@@ -5,6 +5,7 @@ pub(crate) mod bisect;
 pub(crate) mod build;
 pub(crate) mod compare;
 pub(crate) mod completions;
+pub(crate) mod data;
 pub(crate) mod doctor;
 pub(crate) mod examples;
 pub(crate) mod history;

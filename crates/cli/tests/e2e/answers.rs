@@ -1,6 +1,8 @@
 //! Contracts of answers that are not known to the byte: what breaks them is caught by verification, and under load.
 
-use crate::support::{Fake, Workspace, alone, manifest};
+use std::fs;
+
+use crate::support::{Fake, Workspace, alone, experiment, manifest};
 
 /// Its first answer is another one each time.
 const SHAPE: &str = r#"
@@ -30,11 +32,38 @@ keep-alive = "skip"
 not-found = "skip"
 "#;
 
+/// Ten thousand answers, of which the service knows each by its row.
+const ITEMS: &str = r#"
+format = "1.1"
+name = "items"
+title = "rows of a table"
+
+[data.items]
+rows = 10000
+[data.items.columns]
+id = "{{row}}"
+name = "item {{phrase}}"
+price = "{{number:1-99}}"
+
+[[request]]
+name = "item"
+method = "GET"
+path = "/data/items/{{items.id}}"
+[request.response]
+status = 200
+json = '{"id": {{items.id}}, "name": "{{items.name}}", "price": {{items.price}}}'
+
+[checks]
+keep-alive = "skip"
+"#;
+
 fn workspace(services: &[(&str, &str)]) -> Workspace {
     let workspace = Workspace::new(&[]);
     workspace.write("contracts/shape.toml", SHAPE);
+    workspace.write("contracts/items.toml", ITEMS);
     for (name, mode) in services {
-        workspace.service(name, &manifest(name, mode).replace("\"bare\"]", "\"bare\", \"shape\"]"));
+        let manifest = manifest(name, mode).replace("\"bare\"]", "\"bare\", \"shape\", \"items\"]");
+        workspace.service(name, &manifest);
     }
     workspace
 }
@@ -68,4 +97,47 @@ fn a_header_that_should_not_come_is_named() {
     let wrong = verify("wrong");
     assert!(wrong.stdout.contains("expected a body that matches '\\{"), "{wrong}");
     assert!(!wrong.stdout.contains("a body of 1 to 2 bytes, got"), "its length is right: {wrong}");
+}
+
+#[test]
+fn every_answer_of_a_run_is_of_the_row_that_was_asked_for() {
+    let _alone = alone();
+    let workspace = workspace(&[("honest", "correct"), ("confused", "other-row-in-1500")]);
+    let text = experiment(&["raw-socket", "honest", "confused"], 3)
+        .replace("\"hello\"", "\"items\"")
+        .replace("connections = 1", "connections = 4")
+        .replace("30ms", "100ms")
+        .replace("slices-per-block = 2", "slices-per-block = 12");
+    workspace.write("experiments/tiny.toml", &text);
+    let words = ["compare", "honest", "confused", "--experiment", "experiments/tiny.toml", "--out", "out"];
+    let ended = workspace.tare(&words).expect(4);
+    assert!(
+        ended.stdout.contains("\nINVALID ") && ended.stdout.contains("confused: wrong answers: "),
+        "{ended}"
+    );
+    assert!(!ended.stdout.contains("honest: wrong answers: "), "{ended}");
+    let table = fs::read_to_string(workspace.root().join("out/tables/items.items.csv")).unwrap();
+    assert_eq!((table.lines().next(), table.lines().count()), (Some("id,name,price"), 10_001));
+}
+
+#[test]
+fn a_server_that_runs_needs_the_rows_of_the_seed() {
+    let _alone = alone();
+    let workspace = workspace(&[]);
+    let printed = workspace.tare(&["data", "items", "--seed", "5"]).expect(0);
+    assert_eq!(printed.stdout, workspace.tare(&["data", "items", "items", "--seed", "5"]).expect(0).stdout);
+    workspace.write("items.csv", &printed.stdout);
+    let path = workspace.root().join("items.csv");
+    let fake = Fake::start_with("correct", &[("DATA_ITEMS", path.to_str().unwrap())]);
+    let load = |words: &str| {
+        workspace.load(&fake, &format!("--contract items -c 2 -n 2000 --max-interference 100%{words}"))
+    };
+    load(" --seed 5").expect(0);
+    let other = load(" --seed 6").expect(4);
+    assert!(other.stdout.contains("mismatch"), "{other}");
+    let refused = load("").expect(1);
+    assert!(refused.stderr.contains("the rows of \"items\" are made from the seed"), "{refused}");
+    let unknown = workspace.tare(&["data", "items", "item", "--seed", "5"]).expect(1);
+    assert!(unknown.stderr.contains("has no table \"item\"; did you mean \"items\"?"), "{unknown}");
+    assert!(workspace.tare(&["data", "hello", "--seed", "5"]).expect(1).stderr.contains("has no table"));
 }

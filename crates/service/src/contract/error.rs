@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use tare_load::text_pattern::TextPatternError;
 
-use super::placeholder::PlaceholderError;
+use super::placeholder::{PlaceholderError, ROWS_MAX};
 use crate::document::DocumentError;
 
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +49,30 @@ pub enum Problem {
         "{{{{{placeholder}}}}} has its place in what is sent: an answer that repeats a secret could not be shown"
     )]
     SecretInAnswer { placeholder: String },
+    #[error("the table \"{name}\" needs \"file\", or \"rows\" and \"columns\"")]
+    TableOfNothing { name: String },
+    #[error("the table \"{name}\" has the name of a placeholder: give it another")]
+    TableOfAPlaceholder { name: String },
+    #[error("the table \"{name}\" needs a name of a-z, 0-9 and \"_\" that begins with a letter")]
+    TableName { name: String },
+    #[error("{reason}")]
+    Table { reason: String },
+    #[error("a table has 1 to {ROWS_MAX} rows, not {count}")]
+    TableRows { count: u64 },
+    #[error("the column {name:?} needs a name without braces and line breaks")]
+    ColumnName { name: String },
+    #[error(
+        "{{{{{placeholder}}}}} has its place in requests: a table is written to a file, which must hold no secret"
+    )]
+    SecretInTable { placeholder: String },
+    #[error("{{{{{placeholder}}}}} may hold line breaks, or blanks at its ends, which {place} cannot")]
+    LinesIn { placeholder: String, place: &'static str },
+    #[error("{{{{{placeholder}}}}} is no JSON where it is {wrong:?}: put quotes around it")]
+    CellIsNoJson { placeholder: String, wrong: String },
+    #[error(
+        "{{{{{placeholder}}}}} is of a row that the request does not name: put a column of \"{table}\" into the request too"
+    )]
+    RowOfNoRequest { placeholder: String, table: String },
     #[error("the path \"{path}\" must start with \"/\" and hold no spaces and no control characters")]
     Path { path: String },
     #[error("the header \"{name}\" cannot be given: it is made from the request itself")]

@@ -10,10 +10,12 @@ use rand_chacha::ChaCha8Rng;
 use tare_load::exchange::{BodyShape, Exchange, Expected, ExpectedBody};
 use tare_load::pattern::JsonPattern;
 
-use super::placeholder::{Placeholder, Values};
+use super::placeholder::{Placeholder, Template, Values};
 use super::{Ask, Body, BodyFraming, Contract, HeaderRule, Request};
 
 const CHUNK_BYTES: usize = 16 * 1024;
+/// No more exchanges are made ahead once they take this.
+const AHEAD_BYTES_MAX: usize = 64 << 20;
 /// The longest body that a reference makes up.
 const EXAMPLE_BYTES_MAX: usize = 1 << 20;
 
@@ -38,9 +40,20 @@ impl Ask {
             method: self.method.clone(),
             target: self.path.fill_encoded(values),
             headers: self.headers.iter().map(|(name, value)| (name.clone(), value.fill(values))).collect(),
-            body: self.body.as_ref().map(|body| body.fill(values)),
+            body: self.body.as_ref().map(|body| match self.is_json() {
+                true => body.fill_json(values),
+                false => body.fill(values),
+            }),
             framing: self.framing,
         }
+    }
+
+    /// Whether it says that its body is JSON.
+    fn is_json(&self) -> bool {
+        let is_json = |(name, value): &(String, Template)| {
+            name.eq_ignore_ascii_case("content-type") && value.to_string().contains("json")
+        };
+        self.headers.iter().any(is_json)
     }
 }
 
@@ -87,11 +100,11 @@ impl Request {
         let body = match &self.answer.body {
             Body::Exact(template) => ExpectedBody::Exact(template.fill(&mut values).into_bytes()),
             Body::Json(template) => {
-                let value = serde_json::from_str(&template.fill(&mut values));
+                let value = serde_json::from_str(&template.fill_json(&mut values));
                 ExpectedBody::Json(value.expect("tried when the contract was read"))
             }
             Body::Pattern { template, extra } => {
-                let value = serde_json::from_str(&template.fill(&mut values));
+                let value = serde_json::from_str(&template.fill_json(&mut values));
                 let value = value.expect("tried when the contract was read");
                 ExpectedBody::Pattern(JsonPattern::new(value, *extra))
             }
@@ -120,7 +133,7 @@ impl Contract {
     }
 
     /// About `count` exchanges for a load, to be sent round and round: each request comes exactly as often as its
-    /// weight says. Where no request has placeholders there is one exchange for each unit of weight: more would be copies.
+    /// weight says. Fewer where they would take too much memory. Where no request has placeholders there is one exchange for each unit of weight: more would be copies.
     ///
     /// They come in rounds that hold the whole mix, each in an order of its own: in one fixed order, connections that
     /// start whole rounds apart would all send the same kind of request at the same time.
@@ -136,10 +149,14 @@ impl Contract {
             false => 1,
         };
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let mut exchanges = Vec::new();
+        let (mut exchanges, mut bytes) = (Vec::new(), 0);
         for _ in 0..rounds {
             round.shuffle(&mut rng);
             exchanges.extend(round.iter().map(|request| self.exchange(request, host, &mut rng)));
+            bytes += exchanges.iter().rev().take(round.len()).map(bytes_of).sum::<usize>();
+            if bytes > AHEAD_BYTES_MAX {
+                break;
+            }
         }
         exchanges
     }
@@ -188,6 +205,12 @@ pub fn fixed_response(contract: &Contract) -> Option<Vec<u8>> {
 fn example(shape: &BodyShape) -> Option<String> {
     let length = usize::try_from(*shape.bytes.start()).ok().filter(|length| *length <= EXAMPLE_BYTES_MAX)?;
     shape.pattern.is_none().then(|| "x".repeat(length))
+}
+
+/// About what it takes in memory; the generator has the request once more.
+fn bytes_of(exchange: &Exchange) -> usize {
+    let body = if let ExpectedBody::Exact(body) = &exchange.expected.body { body.len() } else { 0 };
+    2 * exchange.request.len() + body
 }
 
 fn greatest_common_divisor(a: u32, b: u32) -> u32 {

@@ -25,6 +25,8 @@ pub(super) struct ContractFile {
     pub service: BTreeMap<String, String>,
     #[serde(default)]
     pub defaults: DefaultsFile,
+    #[serde(default)]
+    pub data: BTreeMap<Spanned<String>, DataFile>,
     #[serde(default, rename = "request")]
     pub requests: Vec<RequestFile>,
     #[serde(default)]
@@ -39,6 +41,15 @@ pub(super) struct ContractFile {
 pub(super) struct DefaultsFile {
     #[serde(default)]
     pub headers: Headers,
+}
+
+/// A table: a file, or a number of rows and how their columns are made.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DataFile {
+    pub file: Option<Spanned<String>>,
+    pub rows: Option<Spanned<u64>>,
+    pub columns: Option<BTreeMap<Spanned<String>, Spanned<String>>>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -8,45 +8,60 @@ use toml::Spanned;
 use super::error::{ContractError, Lowered, Problem};
 use super::file::{BadFile, ContractFile, Extra, Headers, RequestFile, ResponseFile};
 use super::header::header;
-use super::placeholder::{Kind, Placeholder, Template};
+use super::placeholder::{Kind, Placeholder, Scope, Tables, Template};
 use super::plain_or::PlainOr;
 use super::{
-    Answer, Ask, Bad, Body, BodyFraming, CheckId, Contract, FORMAT, Level, OLDER, Request, expectation,
+    Answer, Ask, Bad, Body, BodyFraming, CheckId, Contract, FORMAT, Level, OLDER, Request, data, expectation,
 };
 use tare_host::spelling::suggestion;
 use tare_load::pattern::JsonPattern;
 
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+const PATH: &str = "a path";
+
 /// How a wildcard begins.
 const WILDCARD: &str = "{{any";
 
+/// What all requests of a contract have in common.
+#[derive(Debug, Clone, Copy)]
+struct Shared<'c> {
+    headers: &'c Headers,
+    tables: &'c Tables,
+}
+
 pub(super) fn lower(file: ContractFile, text: &str, path: &Path) -> Result<Contract, ContractError> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    contract(file, &stem).map_err(|(start, problem)| {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    contract(file, &stem, folder).map_err(|(start, problem)| {
         let line = text[..start.min(text.len())].matches('\n').count() + 1;
         ContractError::Check { path: path.to_owned(), line, problem }
     })
 }
 
-fn contract(file: ContractFile, stem: &str) -> Lowered<Contract> {
+fn contract(file: ContractFile, stem: &str, folder: &Path) -> Lowered<Contract> {
     if file.name.get_ref() != stem {
         let name = file.name.get_ref().clone();
         return Err((file.name.span().start, Problem::Name { name, stem: stem.to_owned() }));
     }
     if file.format == OLDER {
+        if let Some(name) = file.data.keys().next() {
+            return Err((name.span().start, Problem::Newer { what: "a table", needed: FORMAT }));
+        }
         file.requests.iter().try_for_each(refuse_what_is_newer)?;
     }
-    let defaults = &file.defaults.headers;
+    let tables = data::tables(&file.data, folder)?;
+    let shared = Shared { headers: &file.defaults.headers, tables: &tables };
     let requests: Vec<Request> =
-        file.requests.iter().map(|request| self::request(request, defaults)).collect::<Lowered<_>>()?;
-    let bad: Vec<Bad> = file.bad.iter().map(|bad| self::bad(bad, defaults)).collect::<Lowered<_>>()?;
+        file.requests.iter().map(|request| self::request(request, shared)).collect::<Lowered<_>>()?;
+    let bad: Vec<Bad> = file.bad.iter().map(|bad| self::bad(bad, shared)).collect::<Lowered<_>>()?;
     unique(file.requests.iter().map(|request| &request.name))?;
     unique(file.bad.iter().map(|bad| &bad.name))?;
     if !requests.iter().any(|request| request.load) {
         return Err((file.name.span().start, Problem::NothingToLoad));
     }
     let checks = checks(&file.checks)?;
-    Ok(Contract { name: stem.to_owned(), title: file.title, service: file.service, requests, bad, checks })
+    let (name, title, service) = (stem.to_owned(), file.title, file.service);
+    Ok(Contract { name, title, service, tables, requests, bad, checks })
 }
 
 fn refuse_what_is_newer(request: &RequestFile) -> Lowered<()> {
@@ -93,8 +108,8 @@ fn checks(file: &BTreeMap<Spanned<String>, Level>) -> Lowered<BTreeMap<CheckId, 
     file.iter().map(level).collect()
 }
 
-fn request(file: &RequestFile, defaults: &Headers) -> Lowered<Request> {
-    let mut ask = ask(&file.method, &file.path, (defaults, &file.headers), file.body.as_ref())?;
+fn request(file: &RequestFile, shared: Shared) -> Lowered<Request> {
+    let mut ask = ask(&file.method, &file.path, &file.headers, file.body.as_ref(), shared)?;
     ask.framing = framing(file)?;
     let weight = match &file.weight {
         Some(weight) if *weight.get_ref() == 0 => {
@@ -103,7 +118,7 @@ fn request(file: &RequestFile, defaults: &Headers) -> Lowered<Request> {
         Some(weight) => *weight.get_ref(),
         None => 1,
     };
-    let answer = answer(&file.response, &ask)?;
+    let answer = answer(&file.response, &ask, shared.tables)?;
     Ok(Request { name: file.name.get_ref().clone(), ask, load: file.load, weight, answer })
 }
 
@@ -115,16 +130,17 @@ fn framing(file: &RequestFile) -> Lowered<BodyFraming> {
     }
 }
 
-fn bad(file: &BadFile, defaults: &Headers) -> Lowered<Bad> {
-    let ask = ask(&file.method, &file.path, (defaults, &file.headers), file.body.as_ref())?;
+fn bad(file: &BadFile, shared: Shared) -> Lowered<Bad> {
+    let ask = ask(&file.method, &file.path, &file.headers, file.body.as_ref(), shared)?;
     Ok(Bad { name: file.name.get_ref().clone(), ask })
 }
 
 fn ask(
     method: &Spanned<String>,
     path: &Spanned<String>,
-    (defaults, own): (&Headers, &Headers),
+    own: &Headers,
     body: Option<&Spanned<String>>,
+    Shared { headers: defaults, tables }: Shared,
 ) -> Lowered<Ask> {
     if !METHODS.contains(&method.get_ref().as_str()) {
         let suggestion = suggestion(&method.get_ref().to_uppercase(), METHODS);
@@ -139,27 +155,27 @@ fn ask(
     let is_own = |name: &str| own.keys().any(|own| own.get_ref().eq_ignore_ascii_case(name));
     for (name, value) in defaults.iter().filter(|(name, _)| !is_own(name.get_ref())).chain(own) {
         header(name, value.get_ref())?;
-        headers.push((name.get_ref().clone(), line(value, "a header", &[Kind::Text, Kind::Phrase])?));
+        headers.push((name.get_ref().clone(), line(value, "a header", &[Kind::Text, Kind::Phrase], tables)?));
     }
     let ask = Ask {
         method: method.get_ref().clone(),
         // There a phrase is percent-encoded.
-        path: line(path, "a path", &[Kind::Text])?,
+        path: line(path, PATH, &[Kind::Text], tables)?,
         headers,
-        body: body.map(template).transpose()?,
+        body: body.map(|body| template(body, tables)).transpose()?,
         framing: BodyFraming::Length,
     };
     one_kind_a_name(&ask, path.span().start)?;
     Ok(ask)
 }
 
-fn answer(file: &Spanned<ResponseFile>, ask: &Ask) -> Lowered<Answer> {
+fn answer(file: &Spanned<ResponseFile>, ask: &Ask, tables: &Tables) -> Lowered<Answer> {
     let response = file.get_ref();
     let status = *response.status.get_ref();
     if !(200..=599).contains(&status) {
         return Err((response.status.span().start, Problem::Status { status }));
     }
-    let body = body(response, ask)?;
+    let body = body(response, ask, tables)?;
     if let (Some(extra), None) = (&response.extra, &response.json) {
         return Err((extra.span().start, Problem::ExtraWithoutJson));
     }
@@ -170,7 +186,7 @@ fn answer(file: &Spanned<ResponseFile>, ask: &Ask) -> Lowered<Answer> {
     Ok(Answer { status, content_type: response.content_type.clone(), headers, body })
 }
 
-fn body(response: &ResponseFile, ask: &Ask) -> Lowered<Body> {
+fn body(response: &ResponseFile, ask: &Ask, tables: &Tables) -> Lowered<Body> {
     let ResponseFile { body, json, matches, length, .. } = response;
     let one = |key, text: &Option<Spanned<String>>| text.as_ref().map(|text| (key, text.span().start));
     // A pattern and a length may stand together.
@@ -180,19 +196,27 @@ fn body(response: &ResponseFile, ask: &Ask) -> Lowered<Body> {
         return Err((start, Problem::TwoBodies { first, second }));
     }
     match (body, json, expectation::shape(response)?) {
-        (Some(body), ..) => Ok(Body::Exact(echo(body, ask)?)),
-        (_, Some(json), _) => json_body(json, response.extra.as_ref(), ask),
+        (Some(body), ..) => Ok(Body::Exact(echo(body, ask, tables)?)),
+        (_, Some(json), _) => json_body(json, response.extra.as_ref(), ask, tables),
         (.., shape) => Ok(shape.unwrap_or(Body::Any)),
     }
 }
 
-fn template(text: &Spanned<String>) -> Lowered<Template> {
-    Template::parse(text.get_ref()).map_err(|error| (text.span().start, error.into()))
+fn template(text: &Spanned<String>, tables: &Tables) -> Lowered<Template> {
+    scoped(text, Scope { tables: Some(tables), ..Scope::default() })
+}
+
+fn scoped(text: &Spanned<String>, scope: Scope) -> Lowered<Template> {
+    Template::parse_in(text.get_ref(), scope).map_err(|error| (text.span().start, error.into()))
 }
 
 /// A template for a place that ends at a space or a line break, and takes none of these kinds.
-fn line(text: &Spanned<String>, place: &'static str, refused: &[Kind]) -> Lowered<Template> {
-    let template = template(text)?;
+fn line(text: &Spanned<String>, place: &'static str, refused: &[Kind], tables: &Tables) -> Lowered<Template> {
+    let template = template(text, tables)?;
+    // In a path it is percent-encoded.
+    for cell in template.cells().filter(|_| place != PATH) {
+        data::in_a_line(cell, place, text.span().start)?;
+    }
     let wrong = template.placeholders().find(|placeholder| refused.contains(&placeholder.kind));
     if let Some(Placeholder { kind, .. }) = wrong {
         let placeholder = Placeholder { kind: kind.clone(), name: None }.to_string();
@@ -202,8 +226,8 @@ fn line(text: &Spanned<String>, place: &'static str, refused: &[Kind]) -> Lowere
 }
 
 /// A template of a response: it can only repeat values of the request.
-fn echo(text: &Spanned<String>, ask: &Ask) -> Lowered<Template> {
-    repeated(template(text)?, text, ask)
+fn echo(text: &Spanned<String>, ask: &Ask, tables: &Tables) -> Lowered<Template> {
+    repeated(template(text, tables)?, text, ask)
 }
 
 fn repeated(template: Template, text: &Spanned<String>, ask: &Ask) -> Lowered<Template> {
@@ -211,6 +235,10 @@ fn repeated(template: Template, text: &Spanned<String>, ask: &Ask) -> Lowered<Te
     for placeholder in template.placeholders() {
         if matches!(placeholder.kind, Kind::Env(_)) {
             return Err((start, Problem::SecretInAnswer { placeholder: placeholder.to_string() }));
+        }
+        if let Kind::Cell(cell) = &placeholder.kind {
+            data::of_the_row_asked_for(cell, ask, start)?;
+            continue;
         }
         let Some(name) = &placeholder.name else {
             return Err((start, Problem::NamelessPlaceholder { placeholder: placeholder.to_string() }));
@@ -229,8 +257,13 @@ fn repeated(template: Template, text: &Spanned<String>, ask: &Ask) -> Lowered<Te
 }
 
 /// Equal JSON, or a pattern if it has wildcards or may have more members.
-fn json_body(text: &Spanned<String>, extra: Option<&Spanned<Extra>>, ask: &Ask) -> Lowered<Body> {
-    let template = json(text, ask)?;
+fn json_body(
+    text: &Spanned<String>,
+    extra: Option<&Spanned<Extra>>,
+    ask: &Ask,
+    tables: &Tables,
+) -> Lowered<Body> {
+    let template = json(text, ask, tables)?;
     let extra = extra.is_some_and(|extra| *extra.get_ref() == Extra::Allow);
     let written = text.get_ref().matches(WILDCARD).count();
     if written == 0 && !extra {
@@ -247,20 +280,16 @@ fn json_body(text: &Spanned<String>, extra: Option<&Spanned<Extra>>, ask: &Ask) 
 
 /// A template that is JSON whatever its placeholders are filled with: tried with the least and the greatest numbers, and with
 /// a word that is no JSON where it stands outside of quotes.
-fn json(text: &Spanned<String>, ask: &Ask) -> Lowered<Template> {
+fn json(text: &Spanned<String>, ask: &Ask, tables: &Tables) -> Lowered<Template> {
     let start = text.span().start;
-    let template = Template::parse_with_wildcards(text.get_ref()).map_err(|error| (start, error.into()))?;
+    let template = scoped(text, Scope { tables: Some(tables), wildcards: true, row: false })?;
     let template = repeated(template, text, ask)?;
-    let least_and_greatest = [std::ops::RangeInclusive::start, std::ops::RangeInclusive::end];
-    for end in least_and_greatest {
-        let filled = template.fill_with(|placeholder| match &placeholder.kind {
-            Kind::Number(range) => end(range).to_string(),
-            Kind::Label | Kind::Phrase | Kind::Text | Kind::Bytes(_) | Kind::Env(_) => "word".to_owned(),
-        });
+    for filled in template.extremes() {
         if let Err(error) = serde_json::from_str::<serde_json::Value>(&filled) {
-            return Err((text.span().start, Problem::Json { reason: error.to_string() }));
+            return Err((start, Problem::Json { reason: error.to_string() }));
         }
     }
+    template.cells_outside_of_strings().try_for_each(|cell| data::is_json(cell, start))?;
     Ok(template)
 }
 

@@ -5,6 +5,7 @@
 
 mod built_in;
 mod check;
+mod data;
 mod error;
 mod exchange;
 mod expectation;
@@ -21,12 +22,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use check::{CheckId, CheckText, Level};
+pub use data::with_tables;
 pub use error::{ContractError, Problem};
 pub(crate) use exchange::chunk;
 pub use exchange::{Filled, fixed_response};
 pub use expectation::HeaderRule;
 pub(crate) use placeholder::LABEL_LENGTH_MAX;
-pub use placeholder::{Kind, Placeholder, PlaceholderError, Template, Values};
+pub use placeholder::{Kind, Placeholder, PlaceholderError, Table, TableError, Template, Values};
 pub use varied::{Varied, VariedTexts};
 
 use tare_load::exchange::BodyShape;
@@ -46,6 +48,8 @@ pub struct Contract {
     pub title: String,
     /// What the environment variables change under this contract: variable to sentence.
     pub service: BTreeMap<String, String>,
+    /// By their names.
+    tables: placeholder::Tables,
     /// The right requests and what must come back, in the order of the file.
     pub requests: Vec<Request>,
     /// The requests that must be answered with a status of the class 4xx.

@@ -2,12 +2,18 @@
 //!
 //! Knows nothing of HTTP. The same generator in the same state fills the same text with the same values.
 
+mod table;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 
 use rand::{Rng, RngExt};
+use tare_host::spelling::suggestion;
 use tare_load::{pattern::Wildcard, percent};
+
+pub(super) use table::{Cell, ROWS_MAX, Tables, is_column};
+pub use table::{Table, TableError};
 
 /// The length of the longest label.
 pub(crate) const LABEL_LENGTH_MAX: usize = 24;
@@ -15,7 +21,9 @@ const TEXT_LENGTH_MAX: usize = 64;
 const NUMBER_MAX: u64 = 999_999_999;
 /// The largest integer that a JSON reader with floating-point numbers keeps exactly.
 const NUMBER_EXACT_MAX: u64 = (1 << 53) - 1;
-const KINDS: [&str; 6] = ["bytes", "env", "label", "number", "phrase", "text"];
+pub(super) const KINDS: [&str; 6] = ["bytes", "env", "label", "number", "phrase", "text"];
+/// The number of a row, in the columns of a table alone.
+pub(super) const ROW: &str = "row";
 /// The longest body that services of the catalogue have to take.
 const BYTES_MAX: usize = 1_000_000;
 const LABEL_CHARACTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
@@ -56,6 +64,21 @@ pub enum Kind {
     Text,
     /// The value of a variable of the environment: a token, a password. It is written nowhere.
     Env(Secret),
+    /// A column of the row that the exchange draws.
+    Cell(Cell),
+    /// The number of the row, from 1.
+    Row,
+}
+
+/// What placeholders may be beside those that stand everywhere.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Scope<'t> {
+    /// Their columns may stand here.
+    pub tables: Option<&'t Tables>,
+    /// The number of a row may.
+    pub row: bool,
+    /// Wildcards such as `{{any:int}}` stay as they are.
+    pub wildcards: bool,
 }
 
 /// A variable, and its value once the contract is used.
@@ -90,6 +113,10 @@ pub enum PlaceholderError {
     Range { placeholder: String },
     #[error("the placeholder \"{placeholder}\" has no number of bytes from 1 to {BYTES_MAX}")]
     Bytes { placeholder: String },
+    #[error("{{{{{table}}}}} is a table: name a column of it, such as {{{{{table}.{first}}}}}")]
+    NoColumn { table: String, first: String },
+    #[error("the table \"{table}\" has no column \"{column}\"{suggestion}")]
+    Column { table: String, column: String, suggestion: String },
 }
 
 impl Template {
@@ -98,22 +125,14 @@ impl Template {
     /// # Errors
     /// A placeholder is unknown, not closed, or has an invalid name or range.
     pub(crate) fn parse(text: &str) -> Result<Template, PlaceholderError> {
-        Template::parse_with(text, |_| Ok(None))
+        Template::parse_in(text, Scope::default())
     }
 
-    /// The same for JSON of a response, in which wildcards such as `{{any:int}}` stay as they are.
+    /// The same with what may stand here beside them.
     ///
     /// # Errors
-    /// As of [`Template::parse`], or a wildcard is unknown.
-    pub(super) fn parse_with_wildcards(text: &str) -> Result<Template, PlaceholderError> {
-        Template::parse_with(text, wildcard)
-    }
-
-    /// What `kept` returns is part of the text, and no placeholder.
-    fn parse_with(
-        text: &str,
-        kept: impl Fn(&str) -> Result<Option<String>, PlaceholderError>,
-    ) -> Result<Template, PlaceholderError> {
+    /// As of [`Template::parse`], or a wildcard or a column is unknown.
+    pub(super) fn parse_in(text: &str, scope: Scope) -> Result<Template, PlaceholderError> {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("{{") {
@@ -121,10 +140,7 @@ impl Template {
             if !before.is_empty() {
                 parts.push(Part::Literal(before.to_owned()));
             }
-            parts.push(match kept(inside)? {
-                Some(text) => Part::Literal(text),
-                None => Part::Placeholder(Placeholder::parse(inside)?),
-            });
+            parts.push(Part::parse(inside, scope)?);
             rest = behind;
         }
         if !rest.is_empty() {
@@ -138,6 +154,24 @@ impl Template {
             Part::Placeholder(placeholder) => Some(placeholder),
             Part::Literal(_) => None,
         })
+    }
+
+    pub(super) fn cells(&self) -> impl Iterator<Item = &Cell> {
+        self.placeholders().filter_map(|placeholder| match &placeholder.kind {
+            Kind::Cell(cell) => Some(cell),
+            _ => None,
+        })
+    }
+
+    /// Gives the columns in it the tables of these names.
+    pub(super) fn enter_tables(&mut self, tables: &Tables) {
+        for part in &mut self.parts {
+            if let Part::Placeholder(Placeholder { kind: Kind::Cell(cell), .. }) = part
+                && let Some(table) = tables.get(cell.table.name())
+            {
+                cell.table = table.clone();
+            }
+        }
     }
 
     /// Enters the values of variables. One that has no value, or that holds a control character, stays without it.
@@ -195,8 +229,67 @@ impl Template {
     /// The same for a path or a query: what could not stand there is percent-encoded.
     pub(crate) fn fill_encoded<R: Rng>(&self, values: &mut Values<'_, R>) -> String {
         self.fill_with(|placeholder| match placeholder.kind {
-            Kind::Phrase | Kind::Text | Kind::Env(_) => percent::encoded(&values.value(placeholder)),
-            Kind::Label | Kind::Number(_) | Kind::Bytes(_) => values.value(placeholder),
+            Kind::Phrase | Kind::Text | Kind::Env(_) | Kind::Cell(_) => {
+                percent::encoded(&values.value(placeholder))
+            }
+            Kind::Label | Kind::Number(_) | Kind::Bytes(_) | Kind::Row => values.value(placeholder),
+        })
+    }
+
+    /// The same for JSON: in its strings, what could not stand there is escaped.
+    pub(super) fn fill_json<R: Rng>(&self, values: &mut Values<'_, R>) -> String {
+        let mut text = String::new();
+        for (part, in_string) in self.parts_of_json() {
+            match part {
+                Part::Literal(literal) => text.push_str(literal),
+                Part::Placeholder(Placeholder { kind: kind @ Kind::Cell(_), .. }) if in_string => {
+                    let quoted = serde_json::Value::from(values.invent(kind)).to_string();
+                    text.push_str(&quoted[1..quoted.len() - 1]);
+                }
+                Part::Placeholder(placeholder) => text.push_str(&values.value(placeholder)),
+            }
+        }
+        text
+    }
+
+    /// The columns that are whole values of a JSON text, and no part of its strings.
+    pub(super) fn cells_outside_of_strings(&self) -> impl Iterator<Item = &Cell> {
+        self.parts_of_json().filter_map(|(part, in_string)| match part {
+            Part::Placeholder(Placeholder { kind: Kind::Cell(cell), .. }) if !in_string => Some(cell),
+            _ => None,
+        })
+    }
+
+    /// The parts of a JSON text, each with whether it begins inside of a string.
+    fn parts_of_json(&self) -> impl Iterator<Item = (&Part, bool)> {
+        let (mut in_string, mut is_escaped) = (false, false);
+        self.parts.iter().map(move |part| {
+            let began_in_string = in_string;
+            let literal = if let Part::Literal(literal) = part { literal.as_str() } else { "" };
+            for byte in literal.bytes() {
+                match byte {
+                    _ if is_escaped => is_escaped = false,
+                    b'\\' => is_escaped = in_string,
+                    b'"' => in_string = !in_string,
+                    _ => {}
+                }
+            }
+            (part, began_in_string)
+        })
+    }
+
+    /// The text filled with the least and with the greatest values that its placeholders can have.
+    pub(super) fn extremes(&self) -> [String; 2] {
+        let ends = [std::ops::RangeInclusive::start, std::ops::RangeInclusive::end];
+        ends.map(|end| {
+            self.fill_with(|placeholder| match &placeholder.kind {
+                Kind::Number(range) => end(range).to_string(),
+                Kind::Row => "1".to_owned(),
+                // What stands in a string stays one, and outside of strings this is a whole value.
+                Kind::Cell(_) => "null".to_owned(),
+                Kind::Phrase | Kind::Text => " words ".to_owned(),
+                Kind::Label | Kind::Bytes(_) | Kind::Env(_) => "word".to_owned(),
+            })
         })
     }
 
@@ -213,18 +306,31 @@ impl Template {
     }
 }
 
-/// The wildcard between the braces, if it is meant as one.
-fn wildcard(inside: &str) -> Result<Option<String>, PlaceholderError> {
-    if !inside.starts_with("any") {
-        return Ok(None);
+impl Part {
+    /// What stands between the braces.
+    fn parse(inside: &str, scope: Scope) -> Result<Part, PlaceholderError> {
+        if scope.wildcards && inside.starts_with("any") {
+            return wildcard(inside).map(Part::Literal);
+        }
+        let (word, column) = inside.split_once('.').unwrap_or((inside, ""));
+        let kind = match scope.tables.and_then(|tables| tables.get(word)) {
+            Some(table) => Kind::Cell(table.cell(column)?),
+            None if scope.row && inside == ROW => Kind::Row,
+            None => return Placeholder::parse(inside, scope).map(Part::Placeholder),
+        };
+        Ok(Part::Placeholder(Placeholder { kind, name: None }))
     }
+}
+
+/// The wildcard between the braces, as it is written.
+fn wildcard(inside: &str) -> Result<String, PlaceholderError> {
     let text = format!("{{{{{inside}}}}}");
     if text.parse::<Wildcard>().is_ok() {
-        return Ok(Some(text));
+        return Ok(text);
     }
     let known = Wildcard::ALL.iter().map(|known| known.to_string().trim_matches(['{', '}']).to_owned());
     let known: Vec<String> = known.collect();
-    let suggestion = tare_host::spelling::suggestion(inside, known.iter().map(String::as_str));
+    let suggestion = suggestion(inside, known.iter().map(String::as_str));
     Err(PlaceholderError::Unknown { placeholder: inside.to_owned(), suggestion })
 }
 
@@ -253,7 +359,7 @@ impl fmt::Display for Template {
 }
 
 impl Placeholder {
-    fn parse(inside: &str) -> Result<Placeholder, PlaceholderError> {
+    fn parse(inside: &str, scope: Scope) -> Result<Placeholder, PlaceholderError> {
         let (kind, name) = match inside.split_once('.') {
             Some((kind, name)) => (kind, Some(name.to_owned())),
             None => (inside, None),
@@ -283,7 +389,9 @@ impl Placeholder {
                 Kind::Bytes(count.ok_or_else(|| PlaceholderError::Bytes { placeholder: inside.to_owned() })?)
             }
             _ => {
-                let suggestion = tare_host::spelling::suggestion(word, KINDS);
+                let tables = scope.tables.into_iter().flat_map(|tables| tables.keys().map(String::as_str));
+                let words = KINDS.into_iter().chain(scope.row.then_some(ROW)).chain(tables);
+                let suggestion = suggestion(word, words);
                 return Err(PlaceholderError::Unknown { placeholder: inside.to_owned(), suggestion });
             }
         };
@@ -322,6 +430,8 @@ impl fmt::Display for Placeholder {
             Kind::Number(range) if *range == (0..=NUMBER_MAX) => f.write_str("number")?,
             Kind::Bytes(count) => write!(f, "bytes:{count}")?,
             Kind::Env(secret) => write!(f, "env:{}", secret.variable)?,
+            Kind::Cell(cell) => cell.fmt(f)?,
+            Kind::Row => f.write_str(ROW)?,
             Kind::Number(range) => write!(f, "number:{}-{}", range.start(), range.end())?,
         }
         self.name.as_ref().map_or(Ok(()), |name| write!(f, ".{name}"))
@@ -334,12 +444,21 @@ pub struct Values<'r, R> {
     rng: &'r mut R,
     label_length: Option<usize>,
     named: BTreeMap<String, String>,
+    /// The row of each table.
+    drawn: BTreeMap<String, Vec<String>>,
+    /// Of the row that is made; 0 where none is.
+    row_number: u64,
 }
 
 impl<'r, R: Rng> Values<'r, R> {
     /// Values from `rng`; labels have `label_length` characters, or a random number from 1 to 24 of them.
     pub(crate) fn new(rng: &'r mut R, label_length: Option<usize>) -> Values<'r, R> {
-        Values { rng, label_length, named: BTreeMap::new() }
+        Values { rng, label_length, named: BTreeMap::new(), drawn: BTreeMap::new(), row_number: 0 }
+    }
+
+    /// The values of a row with this number.
+    pub(super) fn of_row(rng: &'r mut R, row_number: u64) -> Values<'r, R> {
+        Values { row_number, ..Values::new(rng, None) }
     }
 
     fn value(&mut self, placeholder: &Placeholder) -> String {
@@ -363,12 +482,25 @@ impl<'r, R: Rng> Values<'r, R> {
             Kind::Number(range) => self.rng.random_range(range.clone()).to_string(),
             Kind::Phrase => self.phrase(),
             Kind::Env(secret) => secret.value.clone().unwrap_or_default(),
+            Kind::Cell(cell) => self.cell(cell),
+            Kind::Row => self.row_number.to_string(),
             Kind::Bytes(count) => ('a'..='z').cycle().take(*count).collect(),
             Kind::Text => {
                 let length = self.rng.random_range(1..=TEXT_LENGTH_MAX);
                 (0..length).map(|_| self.text_character()).collect()
             }
         }
+    }
+
+    /// Of one row, wherever the table stands in the exchange.
+    fn cell(&mut self, cell: &Cell) -> String {
+        if let Some(row) = self.drawn.get(cell.table.name()) {
+            return row[cell.column].clone();
+        }
+        let row = cell.table.draw(self.rng);
+        let value = row[cell.column].clone();
+        self.drawn.insert(cell.table.name().to_owned(), row);
+        value
     }
 
     /// A label, with a character that must be encoded in the place of one of its own.

@@ -381,7 +381,8 @@ proptest! {
     }
 }
 
-fn decoded(text: &str) -> String {
+/// Without its percent-encoding.
+pub(super) fn decoded(text: &str) -> String {
     let mut parts = text.split('%');
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
     for part in parts {

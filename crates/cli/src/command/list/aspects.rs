@@ -119,12 +119,15 @@ impl Measuring<'_> {
         };
         let contract =
             self.contract(service).ok_or_else(|| fail("failed", None)("declares no contract".to_owned()))?;
+        let (seed, folder) = (tare_host::seed::draw(), self.kept.output(service));
+        let contract = contract.with_tables(seed, &folder);
+        let contract = contract.map_err(|error| fail("failed", Some(Outcome::SetUp))(error.to_string()))?;
         let trial = Trial {
-            contract,
-            seed: tare_host::seed::draw(),
+            contract: &contract,
+            seed,
             now: Timestamp::now(),
             supervisor: self.supervisor,
-            folder: &self.kept.output(service),
+            folder: &folder,
             interrupt: self.interrupt,
         };
         let measured = measure::measure(&service.at(built.place), &trial)

@@ -285,6 +285,13 @@ fn exchanges(
                 "the contract \"{name}\" sends the variable {variable}, which is not set, or holds a control character"
             );
         }
+        if let Some(table) = contract.tables().find(|table| table.is_made() && args.pace.seed.is_none()) {
+            bail!(
+                "the rows of \"{}\" are made from the seed, and the service needs the same: write them by `tare data {name} \
+                 --seed 1`, start the service with them, and add --seed 1",
+                table.name()
+            );
+        }
         return Ok(request::of_contract(&contract, seed, first));
     }
     if request.no_placeholders {

@@ -14,6 +14,8 @@ use crate::command::target::url::Url;
 
 /// Number of exchanges that are made where placeholders vary them; after the last one they start again.
 const VARIED_EXCHANGES: usize = 512;
+/// Of a contract that draws rows. They are all that one load asks for.
+const EXCHANGES_OF_ROWS: usize = 65_536;
 
 /// Headers that say how long the message is.
 const FRAMING: [&str; 2] = ["content-length", "transfer-encoding"];
@@ -215,5 +217,6 @@ pub(super) fn narrowed(contract: &Contract, only: &[Only]) -> anyhow::Result<Con
 
 /// The exchanges of a contract, with the answers that it asks for.
 pub(super) fn of_contract(contract: &Contract, seed: u64, url: &Url) -> Vec<Exchange> {
-    contract.exchanges_for_load(seed, VARIED_EXCHANGES, &url.authority)
+    let count = contract.exchanges_ahead(VARIED_EXCHANGES, EXCHANGES_OF_ROWS);
+    contract.with_rows_of(seed).exchanges_for_load(seed, count, &url.authority)
 }

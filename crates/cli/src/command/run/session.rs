@@ -1,6 +1,7 @@
 //! One run from its plan to its table: build, verify, measure, keep. A run that was cut off comes in at the third.
 
 use std::{
+    collections::BTreeMap,
     io,
     path::{Path, PathBuf},
     sync::{
@@ -21,7 +22,12 @@ use tare_bench::{
 };
 use tare_host::{environment::Environment, process::Supervisor, secrets, signals};
 use tare_report::Document;
-use tare_service::{build::Site, catalogue::Row, workspace::Workspace};
+use tare_service::{
+    build::Site,
+    catalogue::Row,
+    contract::{Contract, with_tables},
+    workspace::Workspace,
+};
 
 use super::{about, dry};
 use crate::{
@@ -30,6 +36,9 @@ use crate::{
     progress::{Progress, RunProgress},
     workspace,
 };
+
+/// Where a run folder has the tables that were made for its services.
+const TABLES: &str = "tables";
 
 /// What a run works with.
 pub(super) struct Session<'a> {
@@ -71,6 +80,12 @@ impl<'a> Session<'a> {
         self.measure(&stored.header, journal, &stored.records)
     }
 
+    /// With the rows of the run in their tables, which lie in its folder.
+    fn contracts(&self, plan: &Plan) -> anyhow::Result<BTreeMap<String, Contract>> {
+        let names = plan.points.iter().map(|point| point.contract.as_str());
+        Ok(with_tables(&self.workspace.contracts, names, plan.seed, &self.run.join(TABLES))?)
+    }
+
     /// The folder of a new run, and what its report has besides figures.
     fn begin(&self, header: &Header) -> anyhow::Result<RunFolder> {
         let journal = RunFolder::create(&self.run, header)?;
@@ -106,7 +121,7 @@ impl<'a> Session<'a> {
         let done = |name: &str| progress.say(&format!("built {name}"));
         prepare::build_all(plan, rows, &builder, supervisor, interrupt, done);
         let proved = |label: &str| self.progress.say(&format!("verified {label}"));
-        let contracts = &self.workspace.contracts;
+        let contracts = &self.contracts(plan)?;
         let (supervisor, interrupt) = (&self.supervisor, &self.interrupt);
         prepare::verify_all(plan, &self.rows, contracts, supervisor, &self.run, interrupt, proved)
             .with_context(|| format!("cannot write to {}", self.run.display()))?;
@@ -173,7 +188,7 @@ impl<'a> Session<'a> {
         past: &[Record],
     ) -> anyhow::Result<io::Result<()>> {
         let services = self.rows.iter().map(|row| row.service.clone()).collect();
-        let (contracts, interrupt) = (&self.workspace.contracts, Arc::clone(&self.interrupt));
+        let (contracts, interrupt) = (&self.contracts(&header.plan)?, Arc::clone(&self.interrupt));
         let executor =
             &mut Bench::new(&header.plan, services, contracts, &self.supervisor, &self.run, interrupt)?;
         let stop_rule = &mut PlannedRule::of(header);

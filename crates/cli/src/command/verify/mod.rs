@@ -17,7 +17,7 @@ use tare_host::{process::Supervisor, secrets, signals};
 use tare_service::{
     build::Site,
     catalogue::{Row, file_name},
-    contract::{CheckId, Contract},
+    contract::{CheckId, Contract, with_tables},
     endurance::{self, Stage},
     prove::{self, Proof},
     settings::ServiceSettings,
@@ -35,6 +35,9 @@ use crate::{
     workspace::{self, Global},
 };
 use found::{Endured, Found, Verified};
+
+/// For what services print, and what is written for them.
+const FOLDER: &str = "verify";
 
 /// Verify that services honour their contracts: right answers, connections, bad input
 ///
@@ -109,6 +112,8 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         workspace.contract(name)?;
     }
     refuse_what_nobody_declares(&rows, &args)?;
+    let seed = args.seed.unwrap_or_else(tare_host::seed::draw);
+    make_tables(&mut workspace, &rows, seed)?;
     let interrupt = signals::listen()?;
     let supervisor = workspace::supervisor()?;
     let verification = Verification {
@@ -117,8 +122,8 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         site: Site::new(&supervisor, &interrupt),
         args: &args,
         service_settings: ServiceSettings { threads: args.threads.into(), delay_ms: 0 },
-        seed: args.seed.unwrap_or_else(tare_host::seed::draw),
-        folder: workspace.scratch("verify"),
+        seed,
+        folder: workspace.scratch(FOLDER),
         interrupt: Arc::clone(&interrupt),
     };
     let outcome = verification.run(&rows);
@@ -128,6 +133,14 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     }
     let outcome = outcome?;
     Ok(workspace::outcome_of_all(&workspace, &args.services, outcome))
+}
+
+/// The tables of what these rows declare.
+fn make_tables(workspace: &mut Workspace, rows: &[Row], seed: u64) -> anyhow::Result<()> {
+    let names = rows.iter().flat_map(|row| row.service.contracts.iter().map(String::as_str));
+    let folder = workspace.scratch(FOLDER).join("tables");
+    workspace.contracts = with_tables(&workspace.contracts, names, seed, &folder)?;
+    Ok(())
 }
 
 fn refuse_to_end_what_runs(rows: &[Row], args: &Args) -> anyhow::Result<()> {
@@ -141,7 +154,7 @@ fn refuse_to_end_what_runs(rows: &[Row], args: &Args) -> anyhow::Result<()> {
 fn learn(workspace: &mut Workspace, rows: &mut [Row], args: &Args) -> anyhow::Result<()> {
     let Some(asked) = args.asked.of(rows, args.contract.first().map(String::as_str))? else { return Ok(()) };
     let settings = ServiceSettings { threads: args.threads.into(), delay_ms: 0 };
-    let learned = asked::learn(workspace, rows, &asked, &settings, &workspace.scratch("verify"))?;
+    let learned = asked::learn(workspace, rows, &asked, &settings, &workspace.scratch(FOLDER))?;
     rows.iter_mut().for_each(|row| row.service.contracts = vec![learned.contract.name.clone()]);
     workspace.contracts.insert(learned.contract.name.clone(), learned.contract);
     Ok(())

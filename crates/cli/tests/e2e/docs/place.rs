@@ -27,7 +27,7 @@ const RUNS: [&str; 9] = [
     ".tare/runs/gate",
     "record/restinio-2017",
 ];
-const PROJECT: &str = "format = \"1.0\"\ncatalogue = \"services\"\ncontracts = [\"contracts\"]\nexperiments = [\"experiments\"]\n\
+const PROJECT: &str = "format = \"1.0\"\ncatalogue = \"services\"\ncontracts = [\"contracts\", \"items.toml\"]\nexperiments = [\"experiments\"]\n\
     [service.shop]\ncommand = \"node server.js\"\ncontracts = []\n\
     [gate.shop]\nservice = \"shop\"\nbase = \"origin/main\"\nget = [\"/items/1\"]\n";
 
@@ -50,6 +50,7 @@ impl Place {
             ("package.json", "{\"dependencies\": {\"express\": \"5.1.0\"}}"),
             ("openapi.yaml", include_str!("openapi.yaml")),
             ("session.har", include_str!("session.har")),
+            ("items.toml", include_str!("items.toml")),
             ("urls.txt", "http://127.0.0.1:8080/items/1\nhttp://127.0.0.1:8080/items/2\n"),
             ("mine/service.toml", &manifest("mine", "correct")),
             ("my-service/service.toml", &manifest("my-service", "correct")),

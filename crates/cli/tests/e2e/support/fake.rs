@@ -28,9 +28,15 @@ pub struct Fake {
 
 impl Fake {
     pub fn start(mode: &str) -> Fake {
+        Fake::start_with(mode, &[])
+    }
+
+    /// With more variables in its environment.
+    pub fn start_with(mode: &str, variables: &[(&str, &str)]) -> Fake {
         let port = free_port();
         let mut command = Command::new(PROGRAM.as_path());
-        command.env("FAKE", mode).env("PORT", port.to_string()).stdin(Stdio::null());
+        command.env("FAKE", mode).env("PORT", port.to_string()).envs(variables.iter().copied());
+        command.stdin(Stdio::null());
         let fake = Fake { process: command.spawn().unwrap(), url: format!("http://127.0.0.1:{port}/") };
         assert!(within(USUAL, || TcpStream::connect(("127.0.0.1", port)).is_ok()));
         fake

@@ -1,7 +1,7 @@
 //! A service made for tests: it honours all contracts with nothing but the standard library's sockets, or
 //! misbehaves in the one way that the variable `FAKE` names (`fake-service --help` lists them).
 //!
-//! It reads everything else from PORT, THREADS and DELAY_MS, like every service. It has a thread for each connection;
+//! It reads everything else from PORT, THREADS, DELAY_MS and DATA_ITEMS, like every service. It has a thread for each connection;
 //! THREADS limits only how many messages are in their delay at once. As `fake-service watchdog` it stands in for tare, as
 //! `fake-service --bare` it answers `GET /` as the contract `bare` wants it, and not as `hello` does.
 #![warn(unreachable_pub)]
@@ -10,6 +10,7 @@ mod connection;
 mod http;
 mod modes;
 mod routes;
+mod table;
 
 use connection::Server;
 use modes::Mode;
@@ -20,6 +21,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use table::Items;
 
 /// The argument with which it serves the contract of that name.
 const BARE: &str = "--bare";
@@ -67,6 +69,7 @@ struct Settings {
     port: u16,
     threads: u32,
     delay_ms: u32,
+    items: Items,
 }
 
 fn settings() -> Result<Settings, String> {
@@ -86,12 +89,13 @@ fn settings() -> Result<Settings, String> {
         port: number("PORT", None, 1, 65_535)? as u16,
         threads: number("THREADS", Some(1), 1, 1024)?,
         delay_ms: number("DELAY_MS", Some(0), 0, 60_000)?,
+        items: Items::given()?,
     })
 }
 
 fn run(settings: Settings, bare: bool) -> ExitCode {
-    let Settings { mode, port, threads, delay_ms } = settings;
-    let server = Arc::new(Server::new(mode, Routes::new(mode, bare, threads, delay_ms), threads));
+    let Settings { mode, port, threads, delay_ms, items } = settings;
+    let server = Arc::new(Server::new(mode, Routes::new(mode, bare, threads, delay_ms, items), threads));
     let prepared = match mode {
         Mode::IgnoresSigterm => ignore_sigterm(),
         _ => end_on_sigterm(Arc::clone(&server)),

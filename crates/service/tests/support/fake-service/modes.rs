@@ -59,6 +59,7 @@ modes! {
     WrongIn1000         "wrong-in-1000"          "sends another body of the same length each 1000th time"
     WrongIn1500         "wrong-in-1500"          "the same each 1500th time"
     LongerIn1500        "longer-in-1500"         "sends a body that is one byte longer each 1500th time"
+    OtherRowIn1500      "other-row-in-1500"      "answers each 1500th request for a row of its table with the first row"
     WrongAtFirst        "wrong-at-first"         "sends another body while it has had at most 50 requests and has more than 4 connections"
     LateIn500           "late-in-500"            "sends each 500th answer 50 ms late"
     Leaks               "leaks"                  "keeps 4 KiB of memory for each request"

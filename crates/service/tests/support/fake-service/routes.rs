@@ -3,6 +3,7 @@
 
 use crate::http::{Request, Response};
 use crate::modes::Mode;
+use crate::table::Items;
 use serde_json::Value;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
@@ -24,10 +25,13 @@ pub(crate) struct Routes {
     first_label: OnceLock<Response>,
     /// How often the item of the shop was read.
     reads: AtomicU64,
+    items: Items,
+    /// How often one of them was asked for.
+    asked: AtomicU64,
 }
 
 impl Routes {
-    pub(crate) fn new(mode: Mode, bare: bool, threads: u32, delay_ms: u32) -> Self {
+    pub(crate) fn new(mode: Mode, bare: bool, threads: u32, delay_ms: u32, items: Items) -> Self {
         Self {
             mode,
             bare,
@@ -37,6 +41,8 @@ impl Routes {
             first_echo: OnceLock::new(),
             first_label: OnceLock::new(),
             reads: AtomicU64::new(0),
+            items,
+            asked: AtomicU64::new(0),
         }
     }
 
@@ -56,6 +62,9 @@ impl Routes {
     fn route(&self, request: &Request) -> Response {
         let method = if request.method == "HEAD" { "GET" } else { request.method.as_str() };
         let label = request.path.strip_prefix("/test/labels/");
+        if let ("GET", Some(id)) = (method, request.path.strip_prefix("/data/items/")) {
+            return self.row(id);
+        }
         match (method, request.path.as_str(), label) {
             ("GET", "/", _) if self.bare => Response::text(200, "Hello World!"),
             ("GET", "/", _) => Response::text(200, "Hello world!"),
@@ -85,6 +94,16 @@ impl Routes {
         let read = self.reads.fetch_add(1, Ordering::Relaxed);
         let now = jiff::Timestamp::now();
         Response::json(format!(r#"{{"id":1,"name":"tea","read":{read},"at":"{now}","tags":["hot"]}}"#))
+    }
+
+    /// A row of the table that the service was given.
+    fn row(&self, id: &str) -> Response {
+        let asked = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
+        let row = match self.mode {
+            Mode::OtherRowIn1500 if asked.is_multiple_of(1500) => self.items.first(),
+            _ => self.items.get(id),
+        };
+        row.map_or_else(|| Response::text(404, "not found"), Response::json)
     }
 
     fn echo(&self, body: &[u8]) -> Response {
@@ -153,7 +172,7 @@ mod tests {
             keep_alive: true,
             http_1_0: false,
         };
-        let response = Routes::new(mode, false, 1, 0).answer(&request);
+        let response = Routes::new(mode, false, 1, 0, Items::default()).answer(&request);
         (response.status, String::from_utf8(response.body).unwrap())
     }
 

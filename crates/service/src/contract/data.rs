@@ -1,0 +1,180 @@
+//! The tables of a contract: from the file as it is written to tables that make sense, and what may stand in their columns.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use toml::Spanned;
+
+use super::error::{Lowered, Problem};
+use super::file::DataFile;
+use super::placeholder::{
+    Cell, KINDS, Kind, ROW, ROWS_MAX, Scope, Table, TableError, Tables, Template, is_column,
+};
+use super::{Answer, Ask, Body, Contract};
+
+/// How a wildcard begins; the name of a table must differ from it, and from those of placeholders.
+const WILDCARD: &str = "any";
+
+/// `folder` is that of the contract.
+pub(super) fn tables(file: &BTreeMap<Spanned<String>, DataFile>, folder: &Path) -> Lowered<Tables> {
+    let one = |(name, data): (&Spanned<String>, &DataFile)| {
+        table_name(name)?;
+        Ok((name.get_ref().clone(), table(name, data, folder)?))
+    };
+    file.iter().map(one).collect()
+}
+
+fn table_name(name: &Spanned<String>) -> Lowered<()> {
+    let (text, start) = (name.get_ref(), name.span().start);
+    if KINDS.into_iter().chain([ROW, WILDCARD]).any(|taken| taken == text) {
+        return Err((start, Problem::TableOfAPlaceholder { name: text.clone() }));
+    }
+    let in_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    match text.bytes().all(in_name) && text.bytes().next().is_some_and(|first| first.is_ascii_lowercase()) {
+        true => Ok(()),
+        false => Err((start, Problem::TableName { name: text.clone() })),
+    }
+}
+
+fn table(name: &Spanned<String>, data: &DataFile, folder: &Path) -> Lowered<Table> {
+    match (&data.file, &data.rows, &data.columns) {
+        (Some(file), None, None) => {
+            let read = Table::read(name.get_ref(), &folder.join(file.get_ref()));
+            read.map_err(|error| (file.span().start, Problem::Table { reason: error.to_string() }))
+        }
+        (None, Some(rows), Some(columns)) if !columns.is_empty() => {
+            let (start, count) = (rows.span().start, *rows.get_ref());
+            if !(1..=ROWS_MAX).contains(&count) {
+                return Err((start, Problem::TableRows { count }));
+            }
+            let column = |(name, text): (&Spanned<String>, &Spanned<String>)| {
+                Ok((name.get_ref().clone(), self::column(name, text)?))
+            };
+            Ok(Table::made(name.get_ref(), columns.iter().map(column).collect::<Lowered<_>>()?, count))
+        }
+        _ => Err((name.span().start, Problem::TableOfNothing { name: name.get_ref().clone() })),
+    }
+}
+
+fn column(name: &Spanned<String>, text: &Spanned<String>) -> Lowered<Template> {
+    let start = text.span().start;
+    if !is_column(name.get_ref()) {
+        return Err((name.span().start, Problem::ColumnName { name: name.get_ref().clone() }));
+    }
+    let scope = Scope { row: true, ..Scope::default() };
+    let template = Template::parse_in(text.get_ref(), scope).map_err(|error| (start, error.into()))?;
+    let secret = template.placeholders().find(|placeholder| matches!(placeholder.kind, Kind::Env(_)));
+    match secret {
+        Some(placeholder) => Err((start, Problem::SecretInTable { placeholder: placeholder.to_string() })),
+        None => Ok(template),
+    }
+}
+
+/// A column for a place that ends at a line break, and around which blanks count for nothing.
+pub(super) fn in_a_line(cell: &Cell, place: &'static str, start: usize) -> Lowered<()> {
+    let is_line = |cell: &str| !cell.chars().any(char::is_control) && cell.trim() == cell;
+    match cell.table.first_wrong_cell(cell.column, is_line) {
+        Some(_) => Err((start, Problem::LinesIn { placeholder: cell.to_string(), place })),
+        None => Ok(()),
+    }
+}
+
+/// A column of an answer: the service has to know of which row.
+pub(super) fn of_the_row_asked_for(cell: &Cell, ask: &Ask, start: usize) -> Lowered<()> {
+    let table = cell.table.name();
+    match ask.templates().flat_map(Template::cells).any(|asked| asked.table.name() == table) {
+        true => Ok(()),
+        false => {
+            let (placeholder, table) = (cell.to_string(), table.to_owned());
+            Err((start, Problem::RowOfNoRequest { placeholder, table }))
+        }
+    }
+}
+
+/// A column for a place in JSON that is no part of a string.
+pub(super) fn is_json(cell: &Cell, start: usize) -> Lowered<()> {
+    let is_json = |cell: &str| serde_json::from_str::<serde::de::IgnoredAny>(cell).is_ok();
+    match cell.table.first_wrong_cell(cell.column, is_json) {
+        Some(wrong) => Err((start, Problem::CellIsNoJson { placeholder: cell.to_string(), wrong })),
+        None => Ok(()),
+    }
+}
+
+/// The same contracts, those of `names` with the rows of this seed, in files of `folder`.
+///
+/// # Errors
+/// A table cannot be written.
+pub fn with_tables<'n>(
+    contracts: &BTreeMap<String, Contract>,
+    names: impl IntoIterator<Item = &'n str>,
+    seed: u64,
+    folder: &Path,
+) -> Result<BTreeMap<String, Contract>, TableError> {
+    let mut with_tables = contracts.clone();
+    for name in names.into_iter().collect::<BTreeSet<_>>() {
+        if let Some(contract) = with_tables.get_mut(name) {
+            *contract = contract.with_tables(seed, folder)?;
+        }
+    }
+    Ok(with_tables)
+}
+
+impl Contract {
+    /// The tables from which its requests draw.
+    pub fn tables(&self) -> impl Iterator<Item = &Table> {
+        self.tables.values()
+    }
+
+    /// The same with the rows that its tables have under this seed. Those that are made are written into `folder`, where
+    /// services find them.
+    ///
+    /// # Errors
+    /// A table cannot be written.
+    pub fn with_tables(&self, seed: u64, folder: &Path) -> Result<Contract, TableError> {
+        let laid_out = |table: &Table| table.laid_out(seed, folder, &self.name);
+        let tables = self.tables.iter().map(|(name, table)| Ok((name.clone(), laid_out(table)?)));
+        Ok(self.drawing_from(tables.collect::<Result<_, TableError>>()?))
+    }
+
+    /// The same for services that have the rows already: nothing is written.
+    #[must_use]
+    pub fn with_rows_of(&self, seed: u64) -> Contract {
+        self.drawing_from(
+            self.tables.iter().map(|(name, table)| (name.clone(), table.of_seed(seed))).collect(),
+        )
+    }
+
+    /// How many exchanges of a load are made ahead: `usual`, or as many as a table of the load has rows, up to `of_rows`.
+    pub fn exchanges_ahead(&self, usual: usize, of_rows: usize) -> usize {
+        let cells = self.loaded().flat_map(|request| request.ask.templates()).flat_map(Template::cells);
+        let rows = cells.map(|cell| cell.table.count()).max().unwrap_or(0);
+        usual.max(usize::try_from(rows).unwrap_or(usize::MAX).min(of_rows))
+    }
+
+    fn drawing_from(&self, tables: Tables) -> Contract {
+        let mut contract = Contract { tables, ..self.clone() };
+        let tables = contract.tables.clone();
+        contract.templates_mut().for_each(|template| template.enter_tables(&tables));
+        contract
+    }
+
+    fn templates_mut(&mut self) -> impl Iterator<Item = &mut Template> {
+        let requests = self
+            .requests
+            .iter_mut()
+            .flat_map(|request| request.ask.templates_mut().chain(request.answer.template_mut()));
+        requests.chain(self.bad.iter_mut().flat_map(|bad| bad.ask.templates_mut()))
+    }
+}
+
+impl Answer {
+    fn template_mut(&mut self) -> Option<&mut Template> {
+        match &mut self.body {
+            Body::Exact(template) | Body::Json(template) | Body::Pattern { template, .. } => Some(template),
+            Body::Shape(_) | Body::Any => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
