@@ -109,7 +109,17 @@ fn every_answer_of_a_run_is_of_the_row_that_was_asked_for() {
         .replace("30ms", "100ms")
         .replace("slices-per-block = 2", "slices-per-block = 12");
     workspace.write("experiments/tiny.toml", &text);
-    let words = ["compare", "honest", "confused", "--experiment", "experiments/tiny.toml", "--out", "out"];
+    let words = [
+        "compare",
+        "honest",
+        "confused",
+        "--contract",
+        "items",
+        "--experiment",
+        "experiments/tiny.toml",
+        "--out",
+        "out",
+    ];
     let ended = workspace.tare(&words).expect(4);
     assert!(
         ended.stdout.contains("\nINVALID ") && ended.stdout.contains("confused: wrong answers: "),
@@ -133,8 +143,8 @@ fn a_server_that_runs_needs_the_rows_of_the_seed() {
         workspace.load(&fake, &format!("--contract items -c 2 -n 2000 --max-interference 100%{words}"))
     };
     load(" --seed 5").expect(0);
-    let other = load(" --seed 6").expect(4);
-    assert!(other.stdout.contains("mismatch"), "{other}");
+    let other = load(" --seed 6").expect(1);
+    assert!(other.stderr.contains("the contract items is not honoured: "), "{other}");
     let refused = load("").expect(1);
     assert!(refused.stderr.contains("the rows of \"items\" are made from the seed"), "{refused}");
     let unknown = workspace.tare(&["data", "items", "item", "--seed", "5"]).expect(1);

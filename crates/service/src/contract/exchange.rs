@@ -133,7 +133,8 @@ impl Contract {
     }
 
     /// About `count` exchanges for a load, to be sent round and round: each request comes exactly as often as its
-    /// weight says. Fewer where they would take too much memory. Where no request has placeholders there is one exchange for each unit of weight: more would be copies.
+    /// weight says. They are fewer if they would take too much memory, and one for each unit of weight if no request has
+    /// placeholders: more would be copies.
     ///
     /// They come in rounds that hold the whole mix, each in an order of its own: in one fixed order, connections that
     /// start whole rounds apart would all send the same kind of request at the same time.

@@ -14,7 +14,7 @@ const KEY: &str = "id";
 pub(crate) struct Items(BTreeMap<u64, Value>);
 
 impl Items {
-    /// Those of the environment; none where it names no file.
+    /// Those of the environment; empty if it names no file.
     pub(crate) fn given() -> Result<Self, String> {
         let Ok(path) = std::env::var(VARIABLE) else { return Ok(Self::default()) };
         let wrong = |error: csv::Error| format!("{VARIABLE} is {path:?}: {error}");
