@@ -57,12 +57,35 @@ json = '{"id": {{items.id}}, "name": "{{items.name}}", "price": {{items.price}}}
 keep-alive = "skip"
 "#;
 
+/// A form with a file, which is answered part by part.
+const FORM: &str = r#"
+format = "1.1"
+name = "form"
+title = "a form"
+
+[[request]]
+name = "form"
+method = "POST"
+path = "/form"
+multipart = [
+    { name = "note", content = "{{label.note}}" },
+    { name = "file", filename = "{{label.file}}.csv", content-type = "text/csv", content = "id\r\n{{number.id}}\r\n" },
+]
+[request.response]
+status = 200
+json = '{"note": "{{label.note}}", "file": "id\r\n{{number.id}}\r\n"}'
+
+[checks]
+keep-alive = "skip"
+"#;
+
 fn workspace(services: &[(&str, &str)]) -> Workspace {
     let workspace = Workspace::new(&[]);
     workspace.write("contracts/shape.toml", SHAPE);
     workspace.write("contracts/items.toml", ITEMS);
+    workspace.write("contracts/form.toml", FORM);
     for (name, mode) in services {
-        let manifest = manifest(name, mode).replace("\"bare\"]", "\"bare\", \"shape\", \"items\"]");
+        let manifest = manifest(name, mode).replace("\"bare\"]", "\"bare\", \"shape\", \"items\", \"form\"]");
         workspace.service(name, &manifest);
     }
     workspace
@@ -150,4 +173,20 @@ fn a_server_that_runs_needs_the_rows_of_the_seed() {
     let unknown = workspace.tare(&["data", "items", "item", "--seed", "5"]).expect(1);
     assert!(unknown.stderr.contains("has no table \"item\"; did you mean \"items\"?"), "{unknown}");
     assert!(workspace.tare(&["data", "hello", "--seed", "5"]).expect(1).stderr.contains("has no table"));
+}
+
+#[test]
+fn every_form_of_a_load_is_answered_by_its_parts() {
+    let _alone = alone();
+    let workspace = workspace(&[("honest", "correct"), ("caching", "caches")]);
+    workspace.tare(&["verify", "honest", "--contract", "form"]).expect(0);
+    let verified = workspace.tare(&["verify", "caching", "--contract", "form"]).expect(2);
+    assert!(
+        verified.stdout.contains("the answer to an earlier request came again, as from a cache"),
+        "{verified}"
+    );
+    let words = "--contract form -c 4 -n 6000 --max-interference 100%";
+    workspace.load(&Fake::start("correct"), words).expect(0);
+    let wrong = workspace.load(&Fake::start("wrong-in-1500"), words).expect(4);
+    assert!(wrong.stdout.contains("mismatch"), "{wrong}");
 }

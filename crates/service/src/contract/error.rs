@@ -101,6 +101,16 @@ pub enum Problem {
     Json { reason: String },
     #[error("a wildcard such as {{{{any:int}}}} must be a whole value in quotes: \"{{{{any:int}}}}\"")]
     WildcardInText,
+    #[error("a request has \"body\" or \"multipart\", not both")]
+    BodyBesideParts,
+    #[error("\"multipart\" has no parts: {{ name = '...', content = '...' }} is one")]
+    PartsOfNothing,
+    #[error("the header \"{name}\" is made from \"multipart\": remove it")]
+    TypeOfParts { name: String },
+    #[error("{text:?} stands in quotes in the head of a part: it can have no quotes and no line breaks")]
+    PartHead { text: String },
+    #[error("a part holds the boundary between parts: change its content")]
+    BoundaryInPart,
     #[error("\"chunked\" is about the body of the request, which is not given")]
     ChunksOfNothing,
     #[error("{what} needs format = \"{needed}\" in the first line")]

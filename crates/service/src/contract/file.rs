@@ -64,8 +64,19 @@ pub(super) struct RequestFile {
     #[serde(default)]
     pub headers: Headers,
     pub body: Option<Spanned<String>>,
+    pub multipart: Option<Spanned<Vec<PartFile>>>,
     pub chunked: Option<Spanned<bool>>,
     pub response: Spanned<ResponseFile>,
+}
+
+/// A part of a form.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct PartFile {
+    pub name: Spanned<String>,
+    pub filename: Option<Spanned<String>>,
+    pub content_type: Option<Spanned<String>>,
+    pub content: Spanned<String>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -6,18 +6,20 @@ use std::path::Path;
 use toml::Spanned;
 
 use super::error::{ContractError, Lowered, Problem};
-use super::file::{BadFile, ContractFile, Extra, Headers, RequestFile, ResponseFile};
+use super::file::{BadFile, ContractFile, Extra, Headers, PartFile, RequestFile, ResponseFile};
 use super::header::header;
 use super::placeholder::{Kind, Placeholder, Scope, Tables, Template};
 use super::plain_or::PlainOr;
 use super::{
     Answer, Ask, Bad, Body, BodyFraming, CheckId, Contract, FORMAT, Level, OLDER, Request, data, expectation,
+    multipart,
 };
 use tare_host::spelling::suggestion;
 use tare_load::pattern::JsonPattern;
 
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const PATH: &str = "a path";
+const CONTENT_TYPE: &str = "Content-Type";
 
 /// How a wildcard begins.
 const WILDCARD: &str = "{{any";
@@ -69,6 +71,9 @@ fn refuse_what_is_newer(request: &RequestFile) -> Lowered<()> {
         |span: std::ops::Range<usize>, what| Err((span.start, Problem::Newer { what, needed: FORMAT }));
     let response = request.response.get_ref();
     match (&response.json, &response.extra) {
+        _ if request.multipart.is_some() => {
+            newer(request.multipart.as_ref().map_or(0..0, Spanned::span), "\"multipart\"")
+        }
         _ if request.chunked.is_some() => {
             newer(request.chunked.as_ref().map_or(0..0, Spanned::span), "\"chunked\"")
         }
@@ -110,7 +115,10 @@ fn checks(file: &BTreeMap<Spanned<String>, Level>) -> Lowered<BTreeMap<CheckId, 
 
 fn request(file: &RequestFile, shared: Shared) -> Lowered<Request> {
     let mut ask = ask(&file.method, &file.path, &file.headers, file.body.as_ref(), shared)?;
-    ask.framing = framing(file)?;
+    if let Some(parts) = &file.multipart {
+        form(&mut ask, parts, shared.tables)?;
+    }
+    ask.framing = framing(file, &ask)?;
     let weight = match &file.weight {
         Some(weight) if *weight.get_ref() == 0 => {
             return Err((weight.span().start, Problem::WeightOfNothing));
@@ -122,8 +130,23 @@ fn request(file: &RequestFile, shared: Shared) -> Lowered<Request> {
     Ok(Request { name: file.name.get_ref().clone(), ask, load: file.load, weight, answer })
 }
 
-fn framing(file: &RequestFile) -> Lowered<BodyFraming> {
-    match (&file.chunked, &file.body) {
+fn form(ask: &mut Ask, parts: &Spanned<Vec<PartFile>>, tables: &Tables) -> Lowered<()> {
+    let start = parts.span().start;
+    if ask.body.is_some() {
+        return Err((start, Problem::BodyBesideParts));
+    }
+    let is_type = |(name, _): &&(String, Template)| name.eq_ignore_ascii_case(CONTENT_TYPE);
+    if let Some((name, _)) = ask.headers.iter().find(is_type) {
+        return Err((start, Problem::TypeOfParts { name: name.clone() }));
+    }
+    let (content_type, body) = multipart::body(parts, tables)?;
+    ask.headers.push((CONTENT_TYPE.to_owned(), content_type));
+    ask.body = Some(body);
+    one_kind_a_name(ask, start)
+}
+
+fn framing(file: &RequestFile, ask: &Ask) -> Lowered<BodyFraming> {
+    match (&file.chunked, &ask.body) {
         (Some(chunked), None) => Err((chunked.span().start, Problem::ChunksOfNothing)),
         (Some(chunked), Some(_)) if *chunked.get_ref() => Ok(BodyFraming::Chunked),
         _ => Ok(BodyFraming::Length),

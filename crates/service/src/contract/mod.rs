@@ -12,6 +12,7 @@ mod expectation;
 mod file;
 mod header;
 mod lower;
+mod multipart;
 mod placeholder;
 mod plain_or;
 #[cfg(test)]

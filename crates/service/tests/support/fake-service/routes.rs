@@ -4,7 +4,7 @@
 use crate::http::{Request, Response};
 use crate::modes::Mode;
 use crate::table::Items;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -23,6 +23,7 @@ pub(crate) struct Routes {
     freed: Condvar,
     first_echo: OnceLock<Response>,
     first_label: OnceLock<Response>,
+    first_form: OnceLock<Response>,
     /// How often the item of the shop was read.
     reads: AtomicU64,
     items: Items,
@@ -40,6 +41,7 @@ impl Routes {
             freed: Condvar::new(),
             first_echo: OnceLock::new(),
             first_label: OnceLock::new(),
+            first_form: OnceLock::new(),
             reads: AtomicU64::new(0),
             items,
             asked: AtomicU64::new(0),
@@ -75,6 +77,7 @@ impl Routes {
             ("GET", "/test/status", _) if self.mode == Mode::StatusOkBang => Response::text(200, "OK!"),
             ("GET", "/test/status", _) => Response::text(200, "OK"),
             ("POST", "/test", _) => self.echo(&request.body),
+            ("POST", "/form", _) => self.form(&request.body),
             ("GET", "/framework", _) if self.mode == Mode::LowercaseFramework => {
                 Response::json(r#"{"hello":"world"}"#)
             }
@@ -104,6 +107,18 @@ impl Routes {
             _ => self.items.get(id),
         };
         row.map_or_else(|| Response::text(404, "not found"), Response::json)
+    }
+
+    /// The parts of a form, by their names.
+    fn form(&self, body: &[u8]) -> Response {
+        let parts = std::str::from_utf8(body).ok().and_then(parts);
+        parts.map_or_else(
+            || Response::text(400, "a form is wanted"),
+            |parts| {
+                let answer = Response::json(Value::Object(parts).to_string());
+                self.cached(&self.first_form, answer)
+            },
+        )
     }
 
     fn echo(&self, body: &[u8]) -> Response {
@@ -158,6 +173,18 @@ impl Routes {
     }
 }
 
+/// The boundary is the first line, which ends the body too.
+fn parts(body: &str) -> Option<Map<String, Value>> {
+    let (boundary, rest) = body.split_once("\r\n")?;
+    let rest = rest.strip_suffix(&format!("\r\n{boundary}--\r\n"))?;
+    let part = |part: &str| {
+        let (head, content) = part.split_once("\r\n\r\n")?;
+        let name = head.split_once("; name=\"")?.1.split('"').next()?;
+        Some((name.to_owned(), Value::from(content)))
+    };
+    rest.split(&format!("\r\n{boundary}\r\n")).map(part).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,6 +231,17 @@ mod tests {
             assert_eq!(post(Mode::Correct, body).0, 400, "{body:?}");
             assert_eq!(post(Mode::AcceptsBadJson, body).0, 200, "{body:?}");
         }
+    }
+
+    #[test]
+    fn a_form_comes_back_by_the_names_of_its_parts() {
+        let part = |name: &str, content: &str| {
+            format!("--b\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{content}\r\n")
+        };
+        let form = |body: &str| answer(Mode::Correct, "POST", "/form", body);
+        let right = part("a", "1") + &part("b", "2\r\n") + "--b--\r\n";
+        assert_eq!(form(&right), (200, r#"{"a":"1","b":"2\r\n"}"#.to_owned()));
+        assert_eq!(form(&part("a", "1")).0, 400, "it has no end");
     }
 
     #[test]
