@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::Context;
-use tare_host::secrets;
+use tare_host::{foreign, secrets};
 use tare_report::{
     document::{Table, Unit, Value},
     write::text::{self, Look},
@@ -30,8 +30,9 @@ pub(crate) fn paint(code: &str, text: &str) -> String {
     format!("\x1b[{code}m{text}\x1b[0m")
 }
 
+/// Prints text: nothing in it but colours is anything that a terminal obeys.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
-    put(anstream::stdout().lock(), secrets::redact(text).as_bytes())
+    put(anstream::stdout().lock(), foreign::painted(&secrets::redact(text)).as_bytes())
 }
 
 /// Prints data of a form that is not Tare's own, byte by byte: nothing in it is taken for a colour.

@@ -6,6 +6,7 @@ pub mod cpus;
 pub mod environment;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
+pub mod foreign;
 pub mod link;
 pub mod machine;
 pub mod process;

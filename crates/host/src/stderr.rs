@@ -4,10 +4,10 @@
 
 use std::{fmt, io::Write};
 
-use crate::secrets;
+use crate::{foreign, secrets};
 
 /// Writes a line to stderr, or nothing where it cannot be written. Secrets are left out of it, and colours where there is no
-/// terminal.
+/// terminal; what else a terminal obeys is made visible.
 #[macro_export]
 macro_rules! tell {
     ($($words:tt)*) => { $crate::stderr::line(format_args!($($words)*)) };
@@ -21,7 +21,8 @@ pub fn line(words: fmt::Arguments<'_>) {
 /// All at once: lines of two threads do not mix.
 fn line_to(out: &mut impl Write, words: fmt::Arguments<'_>) {
     let line = format!("{words}\n");
-    let _gone = out.write_all(secrets::redact(&line).as_bytes()).and_then(|()| out.flush());
+    let line = secrets::redact(&line);
+    let _gone = out.write_all(foreign::painted(&line).as_bytes()).and_then(|()| out.flush());
 }
 
 #[cfg(test)]
@@ -47,8 +48,8 @@ mod tests {
     fn a_line_is_written_whole_or_not_at_all() {
         let mut out = Vec::new();
         line_to(&mut out, format_args!("one {}", 1));
-        line_to(&mut out, format_args!("two"));
-        assert_eq!(out, b"one 1\ntwo\n");
+        line_to(&mut out, format_args!("two\x1b[2J"));
+        assert_eq!(out, b"one 1\ntwo\\u001b[2J\n");
         line_to(&mut Gone, format_args!("lost"));
         line_to(&mut fs::OpenOptions::new().write(true).open("/dev/full").unwrap(), format_args!("lost"));
     }

@@ -2,10 +2,12 @@
 //! otherwise. Figures are compared to the last digit, wherever they stand; sentences, titles and what the kept document does not
 //! know are not, since they may be put better without any figure being another.
 
-use std::{fs, io, path::Path};
+use std::{io, path::Path};
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Value as Json;
+use tare_bench::folder::FILE_BYTES_MAX;
+use tare_host::foreign;
 
 use crate::document::{Document, Table, Unit, Value};
 
@@ -62,7 +64,7 @@ fn today<'de, D: Deserializer<'de>>(read: D) -> Result<String, D::Error> {
 /// # Errors
 /// Where no document was kept, or it cannot be read.
 pub fn difference(run: &Path, document: &Document) -> Result<Option<String>, KeptError> {
-    let kept: Kept = serde_json::from_slice(&fs::read(run.join(NAME))?)?;
+    let kept: Kept = foreign::json(&foreign::read(&run.join(NAME), FILE_BYTES_MAX)?)?;
     Ok(kept.sections.iter().find_map(|section| {
         let is_figure = |column: &KeptColumn| column.unit != Unit::Text.name();
         let kept = section.table.as_ref().filter(|table| table.columns.iter().any(is_figure))?;
@@ -110,6 +112,8 @@ fn shown(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::write::{fixture::interleaved, json::json};
 

@@ -38,6 +38,8 @@ use tare_service::{
 };
 
 const LOCUSTFILE: &str = include_str!("locustfile.py");
+/// What a tool prints is a page; a log of each request has some MB.
+const OUTPUT_BYTES_MAX: u64 = 256 << 20;
 /// How long a tool may take beyond four times what it is meant to: locust has a second of Python before.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How long it is looked how fast the service is.
@@ -248,13 +250,18 @@ impl<'a> Session<'a> {
             stderr: file("stderr"),
             ..Launch::default()
         };
-        let limits = Limits { time: self.expected() * 4 + PATIENCE, interrupt: &self.interrupt };
+        let limits = Limits {
+            time: self.expected() * 4 + PATIENCE,
+            output_bytes: OUTPUT_BYTES_MAX,
+            interrupt: &self.interrupt,
+        };
         let job = process::run_to_end(&launch, self.supervisor, limits).map_err(|error| error.to_string())?;
         let printed = |what| fs::read(file(what)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         match job.ended {
             // The status says little: locust's is 1 if a single request failed. What it printed counts.
             Ended::Itself(_) => Ok((printed("stdout").map_err(|error| error.to_string())?, job.cpu)),
             Ended::TooLong => Err(format!("did not end within {:?}", limits.time)),
+            Ended::TooMuch => Err(format!("printed more than {OUTPUT_BYTES_MAX} bytes")),
             Ended::Interrupted => Err("interrupted".to_owned()),
         }
     }

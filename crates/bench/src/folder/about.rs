@@ -10,9 +10,9 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tare_host::secrets;
+use tare_host::{foreign, secrets};
 
-use super::{self as folder, other_format, service_folder};
+use super::{self as folder, FILE_BYTES_MAX, other_format, service_folder};
 use tare_service::{footprint::Footprint, verify::Sent};
 
 /// `about.json`.
@@ -106,10 +106,10 @@ fn write(path: &Path, value: &impl Serialize) -> io::Result<()> {
 }
 
 fn read<T: for<'a> Deserialize<'a>>(path: PathBuf) -> Result<Option<T>, AboutError> {
-    match fs::read(&path) {
+    match foreign::read(&path, FILE_BYTES_MAX) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(AboutError::Io { path, source }),
-        Ok(bytes) => match serde_json::from_slice(&bytes) {
+        Ok(bytes) => match foreign::json(&bytes) {
             Ok(value) => Ok(Some(value)),
             Err(source) => Err(AboutError::Content { path, source }),
         },

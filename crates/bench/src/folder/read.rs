@@ -1,14 +1,20 @@
 //! Reads run folders. What the program wrote itself is read leniently: of a newer minor format what is not known is left out and
 //! named, a damaged line is left out and named, and all else is there. Another major format is refused.
 
-use std::{collections::BTreeMap, fs, io, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{self, BufRead, BufReader, Read},
+    path::Path,
+};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tare_host::foreign;
 
 use crate::plan::{Order, Plan, Until};
 
-use super::{FORMAT, FolderError, Header, Record, StoredRun, is_being_written, journal_path, whole};
+use super::{FILE_BYTES_MAX, FORMAT, FolderError, Header, Record, StoredRun, is_being_written, journal_path};
 
 /// What `run.json` holds, whatever it is.
 #[derive(Debug, Clone)]
@@ -19,6 +25,10 @@ pub struct Head {
 
 /// What is said of a record with a row or a point that does not exist.
 const FOREIGN: &str = "it names a row or a point that the plan does not have";
+const TORN: &str = "journal.ndjson: the last line is not whole: the run was cut off while it wrote";
+const TOO_LONG: &str = "it is longer than any record";
+/// The records of a run have some hundreds of bytes, and one that quotes a service some thousands.
+const LINE_BYTES_MAX: u64 = 16 << 20;
 /// How many places a reader is shown before "and N more".
 const PLACES_MAX: usize = 3;
 
@@ -29,8 +39,9 @@ impl Head {
     /// If `run.json` is not there, is no JSON, or names no format.
     pub fn read(path: &Path) -> Result<Head, FolderError> {
         let not_a_run = |reason: String| FolderError::NotARun { path: path.to_owned(), reason };
-        let text = fs::read_to_string(path.join("run.json")).map_err(|error| not_a_run(error.to_string()))?;
-        let value: Value = serde_json::from_str(&text).map_err(|error| not_a_run(error.to_string()))?;
+        let head = foreign::read(&path.join("run.json"), FILE_BYTES_MAX);
+        let head = head.map_err(|error| not_a_run(error.to_string()))?;
+        let value = foreign::json_value(&head).map_err(|error| not_a_run(error.to_string()))?;
         let format = value.get("format").and_then(Value::as_str).map(ToOwned::to_owned);
         Ok(Head { format: format.ok_or_else(|| not_a_run("no \"format\"".to_owned()))?, value })
     }
@@ -75,8 +86,7 @@ pub fn read(path: &Path) -> Result<StoredRun, FolderError> {
     if !journal_path(path).exists() {
         damage.push("journal.ndjson is missing: nothing that was measured is left".to_owned());
     }
-    let (journal, in_progress) = read_journal(path)?;
-    let (records, of_journal) = records(&journal, &header.plan);
+    let (records, of_journal, in_progress) = read_journal(path, &header.plan)?;
     damage.extend(of_journal);
     Ok(StoredRun { header, records, damage, in_progress })
 }
@@ -89,21 +99,22 @@ pub fn read_header(path: &Path) -> Result<Header, FolderError> {
     Ok(Head::read(path)?.into_header(path)?.0)
 }
 
-/// The bytes of the journal, absent if there is no such file, and whether it was being written.
-fn read_journal(path: &Path) -> Result<(Vec<u8>, bool), FolderError> {
+/// The records of the journal, what could not be read of it, and whether it was being written.
+fn read_journal(path: &Path, plan: &Plan) -> Result<(Vec<Record>, Vec<String>, bool), FolderError> {
     // Asked first: a run that ends in between is what its records say.
     let in_progress = is_being_written(path);
     let journal = journal_path(path);
-    let mut bytes = match fs::read(&journal) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        Err(source) => return Err(FolderError::Io { path: journal, source }),
-    };
+    let (records, mut damage) =
+        match foreign::open(&journal).and_then(|file| records(BufReader::new(file), plan)) {
+            Ok(found) => found,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Default::default(),
+            Err(source) => return Err(FolderError::Io { path: journal, source }),
+        };
     if in_progress {
         // A line that is being written now is no damage.
-        bytes.truncate(whole(&bytes));
+        damage.retain(|sentence| sentence != TORN);
     }
-    Ok((bytes, in_progress))
+    Ok((records, damage, in_progress))
 }
 
 /// Whether this program reads files of this format: those of its own major version.
@@ -150,28 +161,47 @@ pub(super) fn known<T: DeserializeOwned>(
     Ok((found, damage))
 }
 
-/// Records, and what could not be read, a sentence for each reason rather than for each line.
-pub(super) fn records(journal: &[u8], plan: &Plan) -> (Vec<Record>, Vec<String>) {
+/// Records, and what could not be read, a sentence for each reason rather than for each line. It takes the memory of the records
+/// and of one line.
+pub(super) fn records(journal: impl BufRead, plan: &Plan) -> io::Result<(Vec<Record>, Vec<String>)> {
     records_within(journal, (plan.rows.len(), plan.points.len()))
 }
 
-pub(super) fn records_within(bytes: &[u8], (rows, points): (usize, usize)) -> (Vec<Record>, Vec<String>) {
+pub(super) fn records_within(
+    mut journal: impl BufRead,
+    (rows, points): (usize, usize),
+) -> io::Result<(Vec<Record>, Vec<String>)> {
     let mut records = Vec::new();
     let mut unknown: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     let mut left_out: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    let end = whole(bytes);
-    for (index, line) in bytes[..end].split(|byte| *byte == b'\n').enumerate() {
+    let (mut line, mut number, mut is_torn) = (Vec::new(), 0, false);
+    loop {
+        line.clear();
+        number += 1;
+        let taken = journal.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut line)?;
+        if taken == 0 {
+            break;
+        }
+        if line.pop_if(|byte| *byte == b'\n').is_none() {
+            is_torn = (taken as u64) < LINE_BYTES_MAX;
+            if is_torn {
+                break;
+            }
+            journal.skip_until(b'\n')?;
+            left_out.entry(TOO_LONG.to_owned()).or_default().push(number);
+            continue;
+        }
         if line.is_empty() {
             continue;
         }
         // An enum and an option are `?` in a path.
         let name = |path: serde_ignored::Path| {
-            unknown.entry(path.to_string().replace("?.", "")).or_default().push(index + 1);
+            unknown.entry(path.to_string().replace("?.", "")).or_default().push(number);
         };
-        match serde_ignored::deserialize(&mut serde_json::Deserializer::from_slice(line), name) {
+        match record(&line, name) {
             Ok(record) if Record::is_within(&record, rows, points) => records.push(record),
-            Ok(_) => left_out.entry(FOREIGN.to_owned()).or_default().push(index + 1),
-            Err(error) => left_out.entry(without_place(&error)).or_default().push(index + 1),
+            Ok(_) => left_out.entry(FOREIGN.to_owned()).or_default().push(number),
+            Err(error) => left_out.entry(without_place(&error)).or_default().push(number),
         }
     }
     let lost = left_out
@@ -181,12 +211,18 @@ pub(super) fn records_within(bytes: &[u8], (rows, points): (usize, usize)) -> (V
         format!("journal.ndjson: {}: the unknown field \"{name}\" was left out", places(numbers))
     });
     let mut damage: Vec<String> = lost.chain(named).collect();
-    if end < bytes.len() {
-        damage.push(
-            "journal.ndjson: the last line is not whole: the run was cut off while it wrote".to_owned(),
-        );
+    if is_torn {
+        damage.push(TORN.to_owned());
     }
-    (records, damage)
+    Ok((records, damage))
+}
+
+/// Of one line; `name` is given what of it is not known.
+fn record(line: &[u8], name: impl FnMut(serde_ignored::Path)) -> serde_json::Result<Record> {
+    match foreign::hides_something(line) {
+        true => serde_ignored::deserialize(foreign::json_value(line)?, name),
+        false => serde_ignored::deserialize(&mut serde_json::Deserializer::from_slice(line), name),
+    }
 }
 
 /// Within a line of its own, the line and column that serde_json adds say nothing.

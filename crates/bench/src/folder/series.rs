@@ -8,9 +8,10 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use serde_json::Value;
+use tare_host::foreign;
 
 use super::{
-    FORMAT, FolderError,
+    FILE_BYTES_MAX, FORMAT, FolderError,
     read::{is_readable, known, other_format},
 };
 
@@ -62,8 +63,8 @@ impl SeriesHead {
     pub fn read(folder: &Path) -> Result<(SeriesHead, Vec<String>), FolderError> {
         let path = head_path(folder);
         let wrong = |reason: String| FolderError::Series { path: path.clone(), reason };
-        let text = fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
-        let value: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        let bytes = foreign::read(&path, FILE_BYTES_MAX).map_err(|error| wrong(error.to_string()))?;
+        let value = foreign::json_value(&bytes).map_err(|error| wrong(error.to_string()))?;
         let format = value.get("format").and_then(Value::as_str).unwrap_or(FORMAT).to_owned();
         if !is_readable(&format) {
             return Err(wrong(format!("has {}", other_format(&format))));

@@ -2,13 +2,19 @@
 
 use std::collections::BTreeSet;
 
+use anyhow::ensure;
 use serde::Serialize;
 use tare_host::{
     cpus,
     environment::Environment,
     machine::{self, Finding},
+    signals,
 };
-use tare_service::catalogue::Catalogue;
+use tare_service::{
+    build::{self, BuildError, Site},
+    catalogue::Catalogue,
+    workspace::Workspace,
+};
 
 use crate::{
     exit::Outcome,
@@ -25,12 +31,16 @@ use crate::{
 Examples:
   tare doctor            check this machine
   tare doctor --json     the same for a program
+  tare doctor --dry-run  the commands by which the repository would ask for what it needs, and run none of them
 
 Exit codes: 0 every service can be built here, 1 something is missing.")]
 pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Print the commands by which services would ask for what they need, and run none of them
+    #[arg(long)]
+    dry_run: bool,
 }
 
 #[derive(Serialize)]
@@ -51,7 +61,12 @@ struct ServiceFinding {
 pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let workspace = global.open()?;
     workspace::print_broken(&workspace);
-    let (services, fix) = missing(&workspace.catalogue);
+    if args.dry_run {
+        let planned = planned(&workspace.catalogue);
+        print_either(args.json, &planned, || planned.iter().map(|line| format!("{line}\n")).collect())?;
+        return Ok(Outcome::Fine);
+    }
+    let (services, fix) = missing(&workspace)?;
     let mut kernel = machine::examine(&cpus::available());
     let environment = Environment::read(None);
     // Last: nothing that was asked before may depend on the user namespace that it may enter.
@@ -63,10 +78,15 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
 }
 
 /// Each service that cannot be built, and the commands that would bring what is missing, each once.
-fn missing(catalogue: &Catalogue) -> (Vec<ServiceFinding>, Vec<String>) {
+fn missing(workspace: &Workspace) -> anyhow::Result<(Vec<ServiceFinding>, Vec<String>)> {
+    let interrupt = signals::listen()?;
+    let supervisor = workspace::supervisor()?;
+    let site = Site::new(&supervisor, &interrupt);
     let (mut services, mut packages, mut setup) = (Vec::new(), BTreeSet::new(), false);
-    for service in &catalogue.services {
-        if let Err(missing) = tare_service::build::check_requirements(service) {
+    for service in &workspace.catalogue.services {
+        let checked = build::check_requirements(service, &site);
+        ensure!(!matches!(checked, Err(BuildError::Interrupted)), "interrupted");
+        if let Err(BuildError::Missing(missing)) = checked {
             // What neither a package nor `make setup` brings stands in the service's own line.
             setup |= !missing.debian.is_empty()
                 || missing.hint.as_ref().is_some_and(|hint| hint.contains("make setup"));
@@ -81,7 +101,13 @@ fn missing(catalogue: &Catalogue) -> (Vec<ServiceFinding>, Vec<String>) {
     if !packages.is_empty() {
         fix.push(format!("apt-get install {}", packages.into_iter().collect::<Vec<_>>().join(" ")));
     }
-    (services, fix)
+    Ok((services, fix))
+}
+
+/// Each command by which a service asks for what it needs, once.
+fn planned(catalogue: &Catalogue) -> BTreeSet<String> {
+    let required = catalogue.services.iter().flat_map(|service| &service.requires);
+    required.map(|requirement| requirement.command.join(" ")).collect()
 }
 
 fn text(report: &Report) -> String {

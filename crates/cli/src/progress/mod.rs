@@ -71,7 +71,7 @@ impl Progress {
     /// What is going on; where there is no terminal, lines that come too fast are left out.
     pub(crate) fn say(&self, text: &str) {
         match &self.bar {
-            Some(bar) => bar.set_message(text.to_owned()),
+            Some(bar) => bar.set_message(tare_host::foreign::visible(text).into_owned()),
             None if self.quiet => {}
             None => {
                 let mut last = self.plain.lock().expect("no thread panics with the lock");

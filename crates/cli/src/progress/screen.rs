@@ -8,6 +8,7 @@
 use std::io::Write;
 
 use console::measure_text_width;
+use tare_host::foreign;
 
 use super::view::{Size, View};
 
@@ -38,6 +39,7 @@ impl<W: Write> Screen<W> {
         out += &up(self.lines.len());
         // One line is the cursor's.
         let lines = view.lines(Size { lines: size.lines.saturating_sub(1), ..size }, self.colours);
+        let lines: Vec<String> = lines.iter().map(|line| foreign::painted(line).into_owned()).collect();
         for (place, line) in lines.iter().enumerate() {
             if self.lines.get(place) != Some(line) {
                 out += CLEAR_LINE;

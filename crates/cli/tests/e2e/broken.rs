@@ -56,7 +56,7 @@ fn a_missing_toolchain_leaves_a_row_out_and_is_no_failure() {
     workspace.service("lacking", &lacking);
     workspace.write("experiments/tiny.toml", &experiment(&["honest", "lacking"], 1));
     let ran = workspace.tare(&["run", "experiments/tiny.toml"]).expect_measured();
-    assert_snapshot!(ran.line("lacking"), @r#"lacking  left out: not on this machine: "no-such-tool --version" cannot run: No such file or directory (os error 2); `apt-get install some-package` (or build it)"#);
+    assert_snapshot!(ran.line("lacking"), @r#"lacking  left out: not on this machine: "no-such-tool --version" cannot run: there is no such program; `apt-get install some-package` (or build it)"#);
     assert!(ran.line("honest").contains("µs"));
     assert!(ran.line("raw-socket").contains("µs"));
 

@@ -1,6 +1,10 @@
 //! `tare list`: what is there, and with `--aspects` what it is besides fast.
 
-use crate::support::{Workspace, manifest};
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::support::{USUAL, Workspace, manifest, send, within};
 
 #[test]
 fn aspects_are_measured_once_and_kept_for_that_build() {
@@ -36,13 +40,52 @@ fn what_cannot_be_started_is_told_and_the_others_are_measured() {
     assert!(ended.json()[1]["measured"].is_object());
 }
 
+/// A requirement that leaves a mark when it is asked for.
+fn marked(workspace: &Workspace, name: &str) -> std::path::PathBuf {
+    let mark = workspace.root().join("was-run");
+    let asks = format!("[[requires]]\ncommand = [\"sh\", \"-c\", \"touch {}\"]\n", mark.display());
+    workspace.service(name, &(manifest(name, "correct") + &asks));
+    mark
+}
+
 #[test]
-fn what_this_machine_lacks_has_no_version_of_an_old_build() {
-    let workspace = Workspace::new(&[("honest", "correct")]);
-    let list = || workspace.tare(&["list", "honest", "--json"]).expect(0).json()[0].clone();
+fn looking_runs_nothing_of_a_repository() {
+    let workspace = Workspace::new(&[]);
+    let mark = marked(&workspace, "honest");
+    for words in
+        [&["list"][..], &["list", "--json"], &["doctor", "--dry-run"], &["doctor", "--dry-run", "--json"]]
+    {
+        let looked = workspace.tare(words).expect(0);
+        assert!(!mark.exists(), "{looked}");
+    }
+    let planned = workspace.tare(&["doctor", "--dry-run"]).expect(0);
+    assert!(planned.stdout.contains("sh -c touch "), "{planned}");
+    assert_eq!(workspace.tare(&["list", "--json"]).expect(0).json()[1]["version"], serde_json::Value::Null);
     workspace.tare(&["build", "honest"]).expect(0);
-    assert!(list()["version"].is_string());
-    let lacking = manifest("honest", "correct") + "[[requires]]\ncommand = [\"no-such-tool\"]\n";
-    workspace.service("honest", &lacking);
-    assert!(list()["version"].is_null() && list()["missing"].is_string());
+    assert!(mark.exists());
+    assert!(workspace.tare(&["list", "honest", "--json"]).expect(0).json()[0]["version"].is_string());
+}
+
+#[test]
+fn a_requirement_that_never_answers_or_never_ends_is_stopped_and_leaves_nothing() {
+    let workspace = Workspace::new(&[]);
+    let asks = |command: &str| manifest("odd", "correct") + "[[requires]]\ncommand = " + command + "\n";
+    workspace.service("odd", &asks("[\"yes\"]"));
+    for (words, code) in [(&["build", "odd", "--json"][..], 0), (&["doctor"], 1)] {
+        let told = workspace.tare(words).expect(code);
+        assert!(told.stdout.contains(" printed more than 1048576 bytes"), "{told}");
+    }
+    workspace.service("odd", &asks("[\"sh\", \"-c\", \"touch begun; sleep 60\"]"));
+    for words in [&["build", "odd"][..], &["doctor"], &["verify", "odd"]] {
+        let begun = workspace.root().join("services/fake/odd/begun");
+        let mut tare = workspace.start(words);
+        assert!(within(USUAL, || begun.exists() || tare.has_ended()));
+        send(tare.pid(), Signal::INT);
+        assert!(
+            within(Duration::from_secs(10), || tare.has_ended()),
+            "{words:?}: the interrupt is not obeyed"
+        );
+        tare.end().expect(130);
+        std::fs::remove_file(begun).unwrap();
+    }
 }

@@ -10,6 +10,7 @@ mod docs;
 mod endless;
 mod endure;
 mod errors;
+mod foreign;
 mod init;
 mod killed;
 mod list;

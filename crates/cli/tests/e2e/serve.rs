@@ -267,3 +267,19 @@ fn a_port_that_is_taken_is_named_with_the_way_out() {
     let nowhere = workspace.tare(&["serve", "--port", "0", "--runs", "nowhere"]).expect(1);
     assert_eq!(nowhere.stderr, "error: --runs: nowhere: no such folder\n");
 }
+
+#[test]
+fn a_connection_that_asks_nothing_is_not_waited_for() {
+    let workspace = Workspace::new(&[]);
+    let server = serve(&workspace);
+    let mut half = server.connect();
+    half.write_all(b"GET / HT").unwrap();
+    // More than there is room for: the others are let in once these are closed.
+    let idle: Vec<TcpStream> = (0..300).map(|_| server.connect()).collect();
+    assert_eq!(server.get("/").status, 200);
+    let end = half.read_to_end(&mut Vec::new());
+    let waited_on = |error: &std::io::Error| error.kind() == std::io::ErrorKind::WouldBlock;
+    assert!(!end.as_ref().is_err_and(waited_on), "half a request line is waited for: {end:?}");
+    drop(idle);
+    server.end();
+}

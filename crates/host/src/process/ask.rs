@@ -15,6 +15,8 @@ use rustix::{
 };
 
 const TICK: Duration = Duration::from_millis(2);
+/// The longest known is what cargo knows of a workspace, some MB.
+const ANSWER_BYTES_MAX: u64 = 64 << 20;
 
 /// A running query. Several may run at once.
 #[derive(Debug)]
@@ -42,18 +44,27 @@ impl Asked {
     /// Waits for the end, and returns the status and the output.
     ///
     /// # Errors
-    /// The program did not end in time ([`io::ErrorKind::TimedOut`]), or its output cannot be read.
+    /// The program did not end in time ([`io::ErrorKind::TimedOut`]), printed too much, or its output cannot be read.
     pub fn answer(mut self) -> io::Result<Output> {
         while !self.has_ended()? {
             if self.began.elapsed() > self.within {
                 let text = format!("no answer within {:?}", self.within);
                 return Err(io::Error::new(io::ErrorKind::TimedOut, text));
             }
+            if self.says_too_much()? {
+                let text = format!("it printed more than {ANSWER_BYTES_MAX} bytes");
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+            }
             std::thread::sleep(TICK);
         }
         let status = self.end()?;
         let [stdout, stderr] = &mut self.answers;
         Ok(Output { status, stdout: read(stdout)?, stderr: read(stderr)? })
+    }
+
+    fn says_too_much(&self) -> io::Result<bool> {
+        let lengths = self.answers.iter().map(|file| file.metadata().map(|file| file.len()));
+        Ok(lengths.collect::<io::Result<Vec<_>>>()?.into_iter().any(|length| length > ANSWER_BYTES_MAX))
     }
 
     fn pid(&self) -> Pid {
@@ -85,7 +96,7 @@ impl Drop for Asked {
 fn read(file: &mut File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.rewind()?;
-    file.read_to_end(&mut bytes)?;
+    file.take(ANSWER_BYTES_MAX).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -123,6 +134,12 @@ mod tests {
             (io::ErrorKind::TimedOut, "no answer within 300ms".to_owned())
         );
         assert!(began.elapsed() < PATIENCE);
+    }
+
+    #[test]
+    fn an_answer_without_an_end_is_cut_off() {
+        let error = sh("yes", PATIENCE).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge, "{error}");
     }
 
     #[test]

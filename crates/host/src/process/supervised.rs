@@ -6,7 +6,7 @@ use super::launch::{self, Launch, StartError, Started, Supervisor};
 use super::outcome::{Exit, FreezeError, Stopped};
 use super::procfs::Process;
 use super::watchdog::Watchdog;
-use super::{port, tail};
+use super::{port, shorten, tail};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 use std::io;
 use std::path::PathBuf;
@@ -34,6 +34,8 @@ pub(super) struct Supervised {
     pub(super) exec_at: Instant,
     pub(super) port: Option<u16>,
     stderr: PathBuf,
+    /// What is kept small: not a log to which several programs append.
+    outputs: Vec<PathBuf>,
     watchdog: Watchdog,
     gone: bool,
 }
@@ -42,8 +44,10 @@ impl Supervised {
     pub(super) fn start(launch: &Launch, supervisor: &Supervisor) -> Result<Self, StartError> {
         let Started { child, group, exec_at } = launch::launch(launch, supervisor)?;
         let (name, port, stderr) = (launch.name.clone(), launch.port, launch.stderr.clone());
+        let outputs =
+            if launch.append { Vec::new() } else { vec![launch.stdout.clone(), launch.stderr.clone()] };
         let watchdog = supervisor.watchdog.clone();
-        Ok(Self { name, group, child, exec_at, port, stderr, watchdog, gone: false })
+        Ok(Self { name, group, child, exec_at, port, stderr, outputs, watchdog, gone: false })
     }
 
     pub(super) fn pid(&self) -> u32 {
@@ -78,7 +82,16 @@ impl Supervised {
             std::thread::sleep(pause);
             pause = (pause * 2).min(TICK);
         }
+        self.shorten_outputs();
         Ok(())
+    }
+
+    /// While none of its processes runs: so a service that prints without end fills no disk, but for what it prints in one slice.
+    fn shorten_outputs(&self) {
+        for output in &self.outputs {
+            // What cannot be shortened stays as it is: that is no failure of the service.
+            let _as_it_is = shorten::shorten(output);
+        }
     }
 
     pub(super) fn thaw(&self) -> Result<(), FreezeError> {
@@ -154,6 +167,7 @@ impl Supervised {
         self.gone = true;
         let hung = self.group.trace.destroy(KILL_WITHIN);
         if hung.is_empty() {
+            self.shorten_outputs();
             let _: io::Result<_> = self.child.wait();
             self.watchdog.delete(&self.group.trace.name);
         }

@@ -1,18 +1,20 @@
-//! Reads the end of a file of any length. It knows nothing of services.
+//! Reads the end of a file of any length, for a message. It knows nothing of services.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use crate::foreign;
+
 /// The most that is read, however long the lines are.
 const BYTES_MAX: u64 = 64 * 1024;
 
-/// The last `lines` lines of a file as text; empty if the file cannot be read.
-pub(super) fn tail(path: &Path, lines: usize) -> String {
+/// The last `lines` lines of a file as a reader may see them; empty if the file cannot be read.
+pub fn tail(path: &Path, lines: usize) -> String {
     let Ok(text) = last_bytes(path) else { return String::new() };
     let text = String::from_utf8_lossy(&text);
     let all: Vec<&str> = text.trim_end().lines().collect();
-    all[all.len().saturating_sub(lines)..].join("\n")
+    foreign::quotable(&all[all.len().saturating_sub(lines)..].join("\n"))
 }
 
 fn last_bytes(path: &Path) -> io::Result<Vec<u8>> {
@@ -38,7 +40,7 @@ mod tests {
             assert_eq!(tail(&path, 3), expected, "{text:?}");
         }
         std::fs::write(&path, "x".repeat(1_000_000)).unwrap();
-        assert_eq!(tail(&path, 3).len() as u64, BYTES_MAX);
+        assert!(tail(&path, 3).ends_with("x... (63536 more characters)"));
     }
 
     #[test]
@@ -47,8 +49,16 @@ mod tests {
         let path = folder.path().join("stderr");
         std::fs::write(&path, "é".repeat(BYTES_MAX as usize) + "x").unwrap();
         let text = tail(&path, 1);
-        assert!(text.starts_with('\u{fffd}') && text.ends_with("éx"));
+        assert!(text.starts_with("\u{fffd}é") && text.ends_with(" more characters)"));
         std::fs::write(&path, b"a\xff\n").unwrap();
         assert_eq!(tail(&path, 1), "a\u{fffd}", "no UTF-8");
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_visible() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("stderr");
+        std::fs::write(&path, "a\x1b[2J\x1b]0;pwned\x07\u{202e}b").unwrap();
+        assert_eq!(tail(&path, 1), "a\\u{1b}[2J\\u{1b}]0;pwned\\u{7}\\u{202e}b");
     }
 }

@@ -104,26 +104,8 @@ fn status(status: Status) -> Option<&'static str> {
     }
 }
 
-/// Text in which nothing is hidden: what controls a terminal or the direction of writing is shown by its number. XML 1.0 has no
-/// way to write most of these characters, Markdown drops some, and names that differ in them alone would look the same.
+/// Text in which nothing is hidden. What comes of a run folder is so already; names of files and folders are not.
 fn visible(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' => out.push(c),
-            '\t' => out.push(' '),
-            '\u{200e}'
-            | '\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}'
-            | '\u{fffe}'
-            | '\u{ffff}' => {
-                out.extend(c.escape_unicode());
-            }
-            c if c.is_control() => out.extend(c.escape_unicode()),
-            c => out.push(c),
-        }
-    }
-    out
+    tare_host::foreign::visible(text).into_owned()
 }
 pub mod runs;

@@ -17,7 +17,6 @@ pub(super) struct Job<'a> {
     pub toolchain: &'a str,
     pub store: &'a Store,
     pub log: &'a Path,
-    pub output: &'a Path,
 }
 
 /// A build that is there, or leave to make it.
@@ -34,7 +33,7 @@ impl Job<'_> {
             content.put_command(&self.words(), &self.service.folder);
         }
         let content = content.finish();
-        let version = version::of(self.service, &content, self.output, self.site)?;
+        let version = version::of(self.service, &content, self.site)?;
         let cached = earlier.is_some_and(|entry| entry.content == content);
         Ok(Built { version, cost: Cost::NONE, cached, content, place: self.service.place.clone() })
     }
@@ -75,7 +74,7 @@ impl Job<'_> {
     /// Absent if it reports no version, such as after a library of the system was removed.
     fn cached(&self, (entry, place): (Entry, Place)) -> Option<Built> {
         let service = self.service.at(place.clone());
-        let version = version::of(&service, &entry.content, self.output, self.site).ok()?;
+        let version = version::of(&service, &entry.content, self.site).ok()?;
         Some(Built { version, cost: entry.cost, cached: true, content: entry.content, place })
     }
 
@@ -90,7 +89,7 @@ impl Job<'_> {
         let service = self.service.at(Place::new(folder.clone()));
         let mut cost = steps::run(&service, self.log, self.site)?;
         cost.disk_bytes = copy.bytes_beyond().map_err(no_store)?;
-        let version = version::of(&service, &content, self.output, self.site)?;
+        let version = version::of(&service, &content, self.site)?;
         let entry = Entry { content, version, cost, folder };
         let place = reserved.finish(&entry).map_err(no_store)?;
         Ok(Built { version: entry.version, cost, cached: false, content: entry.content, place })

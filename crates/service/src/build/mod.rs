@@ -7,6 +7,7 @@ mod entry;
 mod error;
 mod job;
 mod many;
+mod missing;
 mod requirement;
 mod steps;
 mod store;
@@ -22,7 +23,8 @@ pub use cost::Cost;
 pub use entry::Entry;
 pub use error::BuildError;
 pub use many::{Many, build_many};
-pub use requirement::{Missing, check as check_requirements};
+pub use missing::Missing;
+pub use requirement::check as check_requirements;
 pub use store::{Pruned, Store};
 
 use tare_host::process::Supervisor;
@@ -90,16 +92,9 @@ impl Builder {
     /// # Errors
     /// When a requirement is not met, a step fails, the build reports no version, or nothing can be written.
     pub fn build(&self, service: &Service, site: &Site<'_>, force: bool) -> Result<Built, BuildError> {
-        let toolchain = requirement::check(service).map_err(BuildError::Missing)?;
+        let toolchain = requirement::check(service, site)?;
         let _lock = self.lock(service, site)?;
-        let job = Job {
-            service,
-            site,
-            toolchain: &toolchain,
-            store: &self.store,
-            log: &self.log(service),
-            output: &self.record(service, "version"),
-        };
+        let job = Job { service, site, toolchain: &toolchain, store: &self.store, log: &self.log(service) };
         let built = match service.build.is_empty() {
             true => job.in_its_folder(self.last(service).as_ref())?,
             false => job.in_the_store(force)?,

@@ -1,89 +1,69 @@
-//! Whether a service's toolchains and libraries are on this machine, and what would bring them.
+//! Whether a service's toolchains and libraries are on this machine: what it runs to find that out.
 
-use std::{
-    fmt,
-    path::{Path, PathBuf},
-    process::Command,
-    time::Duration,
-};
+use std::time::Duration;
 
+use super::{BuildError, Missing, Site};
 use crate::catalogue::{Requirement, Service};
-use tare_host::process::Asked;
+use tare_host::process::{self, Ended, Exit, Launch, Limits, StartFailure};
 
 /// Some compile a line of C++, and on a machine that builds meanwhile.
 const ANSWER_WITHIN: Duration = Duration::from_secs(60);
-
-/// A requirement that this machine does not meet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Missing {
-    pub command: String,
-    /// Not found, its exit status, or too old.
-    pub reason: String,
-    /// Debian packages that bring it.
-    pub debian: Vec<String>,
-    pub hint: Option<String>,
-}
-
-impl Missing {
-    /// The command that mends it, where there is one.
-    pub(crate) fn remedy(&self) -> Option<String> {
-        (!self.debian.is_empty()).then(|| format!("apt-get install {}", self.debian.join(" ")))
-    }
-}
-
-impl fmt::Display for Missing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not on this machine: \"{}\" {}", self.command, self.reason)?;
-        if let Some(remedy) = self.remedy() {
-            write!(f, "; `{remedy}`")?;
-        }
-        match &self.hint {
-            Some(hint) => write!(f, " ({hint})"),
-            None => Ok(()),
-        }
-    }
-}
+/// A version with all that a tool says about itself has some thousands.
+const ANSWER_BYTES_MAX: u64 = 1 << 20;
 
 /// What every requirement of `service` printed, joined: it belongs to the build's content.
 ///
 /// # Errors
-/// The first requirement that this machine does not meet.
-pub fn check(service: &Service) -> Result<String, Missing> {
-    all_met(&service.requires, &service.folder)
+/// The first requirement that this machine does not meet, or an interrupt.
+pub fn check(service: &Service, site: &Site<'_>) -> Result<String, BuildError> {
+    service.requires.iter().map(|requirement| probe(service, requirement, site)).collect()
 }
 
-fn all_met(requirements: &[Requirement], folder: &Path) -> Result<String, Missing> {
-    requirements.iter().map(|requirement| probe(requirement, folder)).collect()
-}
-
-fn probe(requirement: &Requirement, folder: &Path) -> Result<String, Missing> {
-    let missing = |reason: String| Missing {
-        command: requirement.command.join(" "),
-        reason,
-        debian: requirement.debian.clone(),
-        hint: requirement.hint.clone(),
+fn probe(service: &Service, requirement: &Requirement, site: &Site<'_>) -> Result<String, BuildError> {
+    let missing = |reason: String| {
+        BuildError::Missing(Missing {
+            command: requirement.command.join(" "),
+            reason,
+            debian: requirement.debian.clone(),
+            hint: requirement.hint.clone(),
+        })
     };
-    let (program, arguments) =
-        requirement.command.split_first().ok_or_else(|| missing("is empty".to_owned()))?;
-    let program = match program.contains('/') {
-        true => folder.join(program),
-        false => PathBuf::from(program),
+    let launch = Launch {
+        name: service.name.clone(),
+        command: requirement.command.clone(),
+        dir: service.folder.clone(),
+        ..Launch::default()
     };
-    let output = Asked::put(Command::new(program).args(arguments).current_dir(folder), ANSWER_WITHIN)
-        .and_then(Asked::answer)
-        .map_err(|error| missing(format!("cannot run: {error}")))?;
-    if !output.status.success() {
-        return Err(missing(format!("ended with {}", output.status)));
+    let limits = Limits { time: ANSWER_WITHIN, output_bytes: ANSWER_BYTES_MAX, interrupt: site.interrupt };
+    let answer = process::answer(&launch, site.supervisor, limits)
+        .map_err(|error| missing(format!("cannot run: {}", why_not(&error.why))))?;
+    match answer.ended {
+        Ended::Itself(Exit::Status(0)) => met(requirement, answer.stdout + &answer.stderr).map_err(missing),
+        Ended::Itself(exit) => Err(missing(format!("ended with {exit}"))),
+        Ended::TooLong => Err(missing(format!("did not end within {} s", ANSWER_WITHIN.as_secs()))),
+        Ended::TooMuch => Err(missing(format!("printed more than {ANSWER_BYTES_MAX} bytes"))),
+        Ended::Interrupted => Err(BuildError::Interrupted),
     }
-    let text =
-        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+}
+
+/// Of a program that is missing it is not worth saying where it was looked for.
+fn why_not(failure: &StartFailure) -> String {
+    match failure {
+        StartFailure::Missing { .. } => "there is no such program".to_owned(),
+        StartFailure::NoCommand => "it is empty".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// `text` if it is that of a version which is new enough, or why it is not.
+fn met(requirement: &Requirement, text: String) -> Result<String, String> {
     if let Some(least) = &requirement.at_least
         && first_version(&text) < first_version(least)
     {
         let found = first_version(&text).map_or("no version".to_owned(), |parts| {
             parts.iter().map(u64::to_string).collect::<Vec<_>>().join(".")
         });
-        return Err(missing(format!("says {found}, and {least} or newer is needed")));
+        return Err(format!("says {found}, and {least} or newer is needed"));
     }
     Ok(text)
 }
@@ -103,13 +83,9 @@ mod tests {
 
     use super::*;
 
-    fn requirement(command: &[&str], at_least: Option<&str>) -> Requirement {
-        Requirement {
-            command: command.iter().map(|word| (*word).to_owned()).collect(),
-            debian: vec!["some-package".to_owned()],
-            at_least: at_least.map(str::to_owned),
-            hint: Some("or build it".to_owned()),
-        }
+    fn requirement(at_least: Option<&str>) -> Requirement {
+        let at_least = at_least.map(str::to_owned);
+        Requirement { command: vec!["tool".to_owned()], debian: Vec::new(), at_least, hint: None }
     }
 
     #[test]
@@ -122,55 +98,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_says_what_brings_it() {
-        let text = |command: &[&str], at_least| {
-            all_met(&[requirement(command, at_least)], Path::new("/")).unwrap_err().to_string()
-        };
-        assert_eq!(
-            text(&["no-such-tool", "--version"], None),
-            "not on this machine: \"no-such-tool --version\" cannot run: No such file or directory (os error 2); \
-             `apt-get install some-package` (or build it)"
-        );
-        assert!(text(&["false"], None).contains("ended with exit status: 1"));
-        assert!(
-            text(&["echo", "javac 11.0.20"], Some("17")).contains("says 11.0.20, and 17 or newer is needed")
-        );
-        assert!(text(&["echo", "v1.9.4"], Some("1.24")).contains("says 1.9.4, and 1.24 or newer is needed"));
-        assert_eq!(
-            all_met(&[requirement(&["echo", "v1.24.0"], Some("1.24"))], Path::new("/")),
-            Ok("v1.24.0\n".to_owned())
-        );
-    }
-
-    #[test]
-    fn a_requirement_that_is_met_adds_its_output_to_the_content() {
-        let requirements =
-            [requirement(&["echo", "one"], None), requirement(&["sh", "-c", "echo two >&2"], None)];
-        assert_eq!(all_met(&requirements, Path::new("/")), Ok("one\ntwo\n".to_owned()));
-        let failing = [requirement(&["false"], None), requirement(&["no-such-tool"], None)];
-        assert_eq!(all_met(&failing, Path::new("/")).unwrap_err().command, "false", "the first is reported");
-        assert_eq!(all_met(&[requirement(&[], None)], Path::new("/")).unwrap_err().reason, "is empty");
-    }
-
-    #[test]
-    fn a_program_with_a_slash_is_one_of_the_service() {
-        let folder = tempfile::tempdir().unwrap();
-        let program = folder.path().join("check");
-        std::fs::write(&program, "#!/bin/sh\npwd\n").unwrap();
-        std::process::Command::new("chmod").arg("+x").arg(&program).status().unwrap();
-        let printed = all_met(&[requirement(&["./check"], None)], folder.path()).unwrap();
-        assert_eq!(Path::new(printed.trim()).canonicalize().unwrap(), folder.path().canonicalize().unwrap());
-    }
-
-    #[test]
-    fn output_without_a_version_is_too_old() {
-        let error = all_met(&[requirement(&["echo", "dev"], Some("1.2"))], Path::new("/")).unwrap_err();
-        assert_eq!(error.reason, "says no version, and 1.2 or newer is needed");
-        let bare = Missing { debian: Vec::new(), hint: None, ..error };
-        assert_eq!(
-            bare.to_string(),
-            "not on this machine: \"echo dev\" says no version, and 1.2 or newer is needed"
-        );
+    fn what_is_too_old_or_has_no_version_is_not_met() {
+        let met = |text: &str, least: Option<&str>| met(&requirement(least), text.to_owned());
+        assert_eq!(met("javac 11.0.20", Some("17")).unwrap_err(), "says 11.0.20, and 17 or newer is needed");
+        assert_eq!(met("v1.9.4", Some("1.24")).unwrap_err(), "says 1.9.4, and 1.24 or newer is needed");
+        assert_eq!(met("dev", Some("1.2")).unwrap_err(), "says no version, and 1.2 or newer is needed");
+        assert_eq!(met("v1.24.0\n", Some("1.24")), Ok("v1.24.0\n".to_owned()));
+        assert_eq!(met("anything", None), Ok("anything".to_owned()));
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! Runs the steps of a build, one after the other, into one log.
 
 use std::{
-    fs::{self, File},
+    fs::File,
     io::{self, Write},
     path::Path,
     time::{Duration, Instant},
@@ -16,6 +16,11 @@ use tare_host::process::{self, Ended, Exit, Launch, Limits};
 
 /// How long one step may take. The longest known (a first build of a Go framework) takes some minutes.
 const STEP_LIMIT: Duration = Duration::from_secs(30 * 60);
+
+/// What all steps of a build may print. The longest known print some MB.
+const LOG_BYTES_MAX: u64 = 1 << 30;
+/// Empty lines at the end of a log say nothing.
+const LINES_LOOKED_AT: usize = 20;
 
 /// All steps of `service` in its place; what they print goes to `log`.
 pub(super) fn run(service: &Service, log: &Path, site: &Site<'_>) -> Result<Cost, BuildError> {
@@ -55,13 +60,14 @@ fn run_step(service: &Service, step: &Step, log: &Path, site: &Site<'_>) -> Resu
         append: true,
         ..Launch::default()
     };
-    let limits = Limits { time: STEP_LIMIT, interrupt: site.interrupt };
+    let limits = Limits { time: STEP_LIMIT, output_bytes: LOG_BYTES_MAX, interrupt: site.interrupt };
     let job =
         process::run_to_end(&launch, site.supervisor, limits).map_err(|error| failed(error.to_string()))?;
     match job.ended {
         Ended::Itself(Exit::Status(0)) => Ok(job.cpu),
         Ended::Itself(exit) => Err(failed(exit.to_string())),
         Ended::TooLong => Err(failed(format!("stopped after {} s", STEP_LIMIT.as_secs()))),
+        Ended::TooMuch => Err(failed(format!("stopped after {LOG_BYTES_MAX} bytes of output"))),
         Ended::Interrupted => Err(BuildError::Interrupted),
     }
 }
@@ -70,7 +76,8 @@ fn say(log: &Path, line: &str) -> io::Result<()> {
     writeln!(File::options().append(true).open(log)?, "$ {line}")
 }
 
+/// Of a log of any length.
 fn last_line(log: &Path) -> String {
-    let text = fs::read(log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
-    text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no output").trim().to_owned()
+    let end = process::tail(log, LINES_LOOKED_AT);
+    end.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no output").trim().to_owned()
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use tare_host::foreign;
+
 /// Excerpts in reasons are cut to about this many bytes.
 const EXCERPT_LENGTH_MAX: usize = 60;
 
@@ -15,8 +17,8 @@ pub(super) fn escape(bytes: &[u8]) -> String {
                 '\r' => text.push_str("\\r"),
                 '\n' => text.push_str("\\n"),
                 '\t' => text.push_str("\\t"),
-                control if control.is_control() => {
-                    for byte in control.to_string().bytes() {
+                hidden if foreign::is_hidden(hidden) => {
+                    for byte in hidden.to_string().bytes() {
                         write!(text, "\\x{byte:02x}").expect("a String takes all");
                     }
                 }
@@ -49,6 +51,7 @@ mod tests {
         assert_eq!(escape(b"a\r\n\t\\\x00\xffz\xc3\xa9"), "a\\r\\n\\t\\\\\\x00\\xffzé");
         assert_eq!(quote(&[b'x'; 61]), format!("\"{}...\"", "x".repeat(60)));
         assert_eq!(quote(b"OK"), "\"OK\"");
+        assert_eq!(escape("\u{202e}".as_bytes()), "\\xe2\\x80\\xae", "it turns what follows");
     }
 
     /// The bytes that an escaped text stands for.

@@ -14,7 +14,7 @@ fn a_journal_is_read_as_far_as_it_is_known_and_each_reason_is_given_once() {
         json!({"sample": {"row": 4}}).to_string(),
         json!({"block": {"order": [0, 9]}}).to_string(),
     ];
-    let (records, damage) = records_within((lines.join("\n") + "\n{").as_bytes(), (4, 1));
+    let (records, damage) = records_within((lines.join("\n") + "\n{").as_bytes(), (4, 1)).unwrap();
     assert_eq!(records[0], Record::Ended(Ended { reason: Ending::BlocksMax, elapsed_ns: 5 }));
     assert!(matches!(&records[1], Record::Sample(sample) if sample.row == 3));
     insta::assert_snapshot!(damage.join("\n"));
@@ -65,4 +65,40 @@ fn what_is_no_run_folder_is_called_what_it_is() {
     assert!(why_none(&file).unwrap().starts_with("it is a file, and a run is a folder: name its folder, "));
     assert_eq!(why_none(folder.path()), None);
     assert_eq!(why_none(&folder.path().join("gone")).as_deref(), Some("there is no such folder"));
+}
+
+#[test]
+fn a_line_of_any_length_is_left_out_and_the_next_one_is_read() {
+    let ended = json!({"ended": {"reason": "blocks-max", "elapsed_ns": 5}}).to_string() + "\n";
+    let long = std::io::repeat(b'a').take(3 * LINE_BYTES_MAX).chain(&b"\n"[..]);
+    let journal = ended.as_bytes().chain(long).chain(ended.as_bytes());
+    let (records, damage) = records_within(BufReader::new(journal), (1, 1)).unwrap();
+    assert_eq!((records.len(), damage), (2, vec![format!("journal.ndjson: line 2: left out: {TOO_LONG}")]));
+}
+
+#[test]
+fn what_a_terminal_would_obey_comes_out_of_no_run_folder() {
+    let failed = json!({"failed": {"block": 0, "row": 0, "reason": "\u{1b}[2J\u{202e}x"}}).to_string() + "\n";
+    let (records, damage) = records_within(failed.as_bytes(), (1, 1)).unwrap();
+    assert_eq!(damage, [""; 0]);
+    let Record::Failed(failed) = &records[0] else { panic!("{records:?}") };
+    assert_eq!(failed.reason, "\\u{1b}[2J\\u{202e}x");
+}
+
+#[test]
+fn what_is_no_file_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let fifo = |name: &str| {
+        let (path, kind) = (folder.path().join(name), rustix::fs::FileType::Fifo);
+        rustix::fs::mknodat(rustix::fs::CWD, &path, kind, rustix::fs::Mode::RWXU, 0).unwrap();
+        path
+    };
+    let head = fifo("run.json");
+    let refused = read(folder.path()).unwrap_err().to_string();
+    assert!(refused.ends_with("it is no regular file"), "{refused}");
+    fs::remove_file(&head).unwrap();
+    fs::write(&head, serde_json::to_vec(&crate::fixture::compared()).unwrap()).unwrap();
+    fifo("journal.ndjson");
+    let refused = read(folder.path()).unwrap_err().to_string();
+    assert!(refused.ends_with("it is no regular file"), "{refused}");
 }

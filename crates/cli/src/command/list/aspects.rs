@@ -20,7 +20,7 @@ use tare_service::{
     workspace::Workspace,
 };
 
-use super::{in_parallel, last, missing};
+use super::in_parallel;
 use crate::{
     exit::Outcome,
     output::{look, paint, print_either, table},
@@ -38,8 +38,6 @@ struct FootprintLine {
     framework: String,
     /// The record of the last good build.
     version: Option<String>,
-    /// Why this machine cannot build it.
-    missing: Option<String>,
     #[serde(flatten)]
     aspects: Footprint,
 }
@@ -52,14 +50,12 @@ pub(super) fn run(workspace: &Workspace, rows: &[Row], measure: bool, json: bool
     let line = |row: &Row| {
         let service = &row.service;
         progress.say(&format!("looking at {}", service.id));
-        let missing = missing(service);
-        let stamp = last(workspace, service, missing.as_deref());
+        let stamp = workspace.builder().last(service);
         FootprintLine {
             service: service.id.clone(),
             language: service.language.clone(),
             framework: service.framework.clone(),
             version: stamp.as_ref().map(|stamp| stamp.version.clone()),
-            missing,
             aspects: Footprint::read(service, stamp.as_ref(), &releases, &kept),
         }
     };

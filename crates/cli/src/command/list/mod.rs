@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde::Serialize;
 use tare_report::document::{ALWAYS, Tone, Unit};
 use tare_service::{
-    build::{self, Entry},
-    catalogue::{Row, Service, Setting, Style},
+    catalogue::{Row, Setting, Style},
     workspace::Workspace,
 };
 
@@ -20,7 +19,10 @@ use crate::{
 
 const AT_ONCE: usize = 4;
 
-/// List services: versions, licences, contracts, and whether this machine can build them
+/// List services: versions, licences, contracts, and which are built
+///
+/// It runs nothing of the repository (with --aspects it asks tools such as cargo about it, and with --measure it builds and
+/// starts the services); `tare doctor` asks whether this machine can build them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -55,8 +57,6 @@ struct Listing {
     settings: Vec<Setting>,
     /// As the last good build reported it.
     version: Option<String>,
-    /// Why this machine cannot build it.
-    missing: Option<String>,
 }
 
 pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
@@ -66,14 +66,13 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         let outcome = aspects::run(&workspace, &rows, args.measure, args.json)?;
         return Ok(workspace::outcome_of_all(&workspace, &args.services, outcome));
     }
-    let lines = in_parallel(&rows, |row| line(&workspace, row));
+    let lines: Vec<Listing> = rows.iter().map(|row| line(&workspace, row)).collect();
     print_either(args.json, &lines, || text(&lines))?;
     Ok(workspace::outcome_of_all(&workspace, &args.services, Outcome::Fine))
 }
 
 fn line(workspace: &Workspace, row: &Row) -> Listing {
     let service = &row.service;
-    let missing = missing(service);
     Listing {
         service: service.id.clone(),
         title: service.title.clone(),
@@ -84,19 +83,8 @@ fn line(workspace: &Workspace, row: &Row) -> Listing {
         style: service.style,
         contracts: service.contracts.clone(),
         settings: service.settings.clone(),
-        version: last(workspace, service, missing.as_deref()).map(|entry| entry.version),
-        missing,
+        version: workspace.builder().last(service).map(|entry| entry.version),
     }
-}
-
-/// What the last good build recorded. If the service can no longer be built here, the record is of another machine, or of this
-/// one before it changed.
-fn last(workspace: &Workspace, service: &Service, missing: Option<&str>) -> Option<Entry> {
-    missing.is_none().then(|| workspace.builder().last(service)).flatten()
-}
-
-fn missing(service: &Service) -> Option<String> {
-    build::check_requirements(service).err().map(|missing| missing.to_string())
 }
 
 /// `look` of each row, in their order, several at a time: each waits for processes.
@@ -128,10 +116,9 @@ fn text(lines: &[Listing]) -> String {
         ("on this machine", Unit::Text, 5),
     ];
     let row = |line: &Listing| {
-        let state = match (&line.missing, &line.version) {
-            (Some(_), _) => ("cannot be built", Tone::Open),
-            (None, Some(_)) => ("built", Tone::Good),
-            (None, None) => ("can be built", Tone::Plain),
+        let state = match line.version {
+            Some(_) => ("built", Tone::Good),
+            None => ("not built", Tone::Plain),
         };
         [
             line.service.as_str().into(),
@@ -143,12 +130,7 @@ fn text(lines: &[Listing]) -> String {
             state.into(),
         ]
     };
-    let mut out = table(columns, lines.iter().map(row).collect(), look()) + "\n";
-    for line in lines {
-        if let Some(missing) = &line.missing {
-            out += &format!("{}: {missing}\n", line.service);
-        }
-    }
+    let out = table(columns, lines.iter().map(row).collect(), look()) + "\n";
     let hint = "--json prints more, such as settings that differ from the defaults; --aspects prints size and dependencies";
     out + &paint("2", hint) + "\n"
 }

@@ -3,7 +3,6 @@
 
 use std::{
     collections::HashMap,
-    fs::File,
     io::{Read, Seek, SeekFrom},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -11,6 +10,7 @@ use std::{
 };
 
 use tare_bench::folder;
+use tare_host::foreign;
 use tokio::{
     sync::watch,
     time::{Instant, MissedTickBehavior, interval},
@@ -22,6 +22,8 @@ use super::{
 };
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// What one look reads at most: a journal that was there before is read over several.
+const LOOK_BYTES_MAX: u64 = 16 << 20;
 
 /// What is new of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -118,11 +120,15 @@ impl Tail {
             Some(progress) => progress,
             none => none.insert(JournalProgress::of(folder::read_header(&self.run)?.plan)),
         };
-        let mut file = File::open(folder::journal_path(&self.run))?;
+        let mut file = foreign::open(&folder::journal_path(&self.run))?;
         file.seek(SeekFrom::Start(self.read))?;
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
-        let whole = folder::whole(&bytes);
+        let read = file.take(LOOK_BYTES_MAX).read_to_end(&mut bytes)?;
+        let whole = match folder::whole(&bytes) {
+            // No record is as long.
+            0 if read as u64 == LOOK_BYTES_MAX => read,
+            whole => whole,
+        };
         self.read += whole as u64;
         let lines = bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         // Every browser receives it.

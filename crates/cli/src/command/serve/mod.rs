@@ -1,6 +1,7 @@
 //! `tare serve`: stored runs and runs in progress, in a browser on this machine. It only reads run folders: it starts nothing
 //! and talks to no process that measures.
 
+mod accept;
 mod follow;
 mod guard;
 mod pages;
@@ -80,9 +81,7 @@ async fn serve(port: u16, folders: Folders, stop: std::os::unix::net::UnixStream
     let address = listener.local_addr().context("cannot tell the address")?;
     print(&format!("http://{address}/\n"))?;
     tokio::select! {
-        ended = axum::serve(listener, App::new(folders, address.port()).router()).into_future() => {
-            ended.context("cannot serve")
-        }
+        ended = accept::serve(listener, App::new(folders, address.port()).router()) => ended.context("cannot serve"),
         stopped = stop.readable() => stopped.context("cannot listen for signals"),
     }
 }

@@ -9,7 +9,6 @@ use std::{
     time::SystemTime,
 };
 
-use serde_json::Value;
 use tare_bench::{
     folder::{self, Head},
     plan::{Order, Until},
@@ -190,26 +189,25 @@ impl Place {
 
     /// What `run.json` alone tells.
     fn head(&self, state: State) -> Listed {
-        let text = fs::read_to_string(self.path.join("run.json")).unwrap_or_default();
-        let head: Value = serde_json::from_str(&text).unwrap_or_default();
+        let head = Head::read(&self.path).ok();
         let word =
-            |pointer: &str| head.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let title = Some(word("/plan/title")).filter(|title| !title.is_empty());
-        let kind = match Head::read(&self.path) {
-            Ok(head) => match (head.order(), head.until()) {
+            |keys: &[&str]| head.as_ref().and_then(|head| head.text(keys)).unwrap_or_default().to_owned();
+        let title = Some(word(&["plan", "title"])).filter(|title| !title.is_empty());
+        let kind = match &head {
+            Some(head) => match (head.order(), head.until()) {
                 (Some(Order::Sequential), _) => Kind::Sequential.text(),
                 (Some(Order::Interleaved(_)), Some(Until::Search(_))) => Kind::Capacity.text(),
                 (Some(Order::Interleaved(_)), Some(Until::Gate(_))) => Kind::Comparison.text(),
                 (Some(Order::Interleaved(_)), _) => Kind::Interleaved.text(),
                 (None, _) => "",
             },
-            Err(_) => "",
+            None => "",
         };
         Listed {
             name: self.name.clone(),
             link: Some(Place::link(&self.name)),
             title: title.unwrap_or_else(|| self.name.clone()),
-            began: word("/began"),
+            began: word(&["began"]),
             kind: kind.to_owned(),
             state,
             text: String::new(),

@@ -1,13 +1,14 @@
 //! Latency: curves of percentiles from the histograms that the run kept, and percentiles against the load.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, path::Path};
 
 use tare_analysis::interleaved::{OpenLatency, Report, RowReport, State};
 use tare_bench::{
     experiment::Rate,
-    folder::{StoredRun, histogram_path},
+    folder::{FILE_BYTES_MAX, StoredRun, histogram_path},
     record::Record,
 };
+use tare_host::foreign;
 use tare_load::latency::Histogram;
 
 use super::slices::CLOSED;
@@ -99,7 +100,7 @@ fn file(run: &Path, row: &str, block: usize, point: Option<&str>) -> String {
 }
 
 fn read(path: &Path) -> Result<Histogram, String> {
-    let bytes = fs::read(path).map_err(|error| match error.kind() {
+    let bytes = foreign::read(path, FILE_BYTES_MAX).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
         _ => error.to_string(),
     })?;

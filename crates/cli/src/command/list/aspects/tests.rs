@@ -21,7 +21,7 @@ fn line(service: &str, licence: Licence) -> FootprintLine {
         language: "rust".to_owned(),
         framework: service.to_owned(),
         version: None,
-        missing: None,
+
         aspects,
     }
 }
