@@ -2,10 +2,11 @@
 //!
 //! `tare run` has another `--connections`, a list, and `tare slo` searches for the rate and fixes the generator's threads.
 
+use serde::{Deserialize, Serialize};
 use tare_bench::experiment::Experiment;
 use tare_service::settings::ServiceSettings;
 
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, clap::Args)]
 pub(super) struct LoadOptions {
     /// Number of connections [default: 64, or that of the experiment]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=20_000))]

@@ -1,12 +1,13 @@
 //! `tare bisect` and `tare history`: where a cost changed, in a repository that the test makes.
 
-use std::{fs, path::Path, time::Duration};
+use std::{fs, path::Path, process::Command, time::Duration};
 
+use rustix::process::Signal;
 use serde_json::Value;
 
 use tare_host::fixture::has_program;
 
-use crate::support::{Ended, PROGRAM, alone, git, rows, start};
+use crate::support::{Ended, PROGRAM, alone, git, journal, rows, send, start, within};
 
 /// A commit for each mode of the service.
 fn repository(modes: &[&str]) -> tempfile::TempDir {
@@ -50,6 +51,46 @@ fn the_commit_that_made_it_dearer_is_found() {
     assert!(left_out["reason"].as_str().unwrap().contains("ended before it was ready"), "{found}");
     let kept = fs::read_to_string(repository.path().join("found/bisect.json")).unwrap();
     assert_eq!(kept, ended.stdout);
+}
+
+#[test]
+fn a_bisection_that_was_killed_goes_on_with_the_steps_that_are_known() {
+    let _alone = alone();
+    let repository = repository(&["correct", "burns-cpu", "burns-cpu"]);
+    let folder = repository.path();
+    let found = folder.join("found");
+    let words = ["bisect", "old", "HEAD", "sh serve.sh", "--get", "/", "--budget", "4m", "--out", "found"];
+    let mut tare = start(folder, &words);
+    let (ends, step) = (found.join("ends/journal.ndjson"), found.join(commit(folder, "HEAD~1")));
+    let in_the_step = || journal(&step).iter().any(|record| record["kind"] == "sample");
+    assert!(within(Duration::from_secs(240), || in_the_step() || tare.has_ended()), "no step began");
+    send(tare.pid(), Signal::KILL);
+    assert_eq!(tare.end().code(), None);
+    let begun = "contains a bisection already; choose another folder, or continue it by --resume";
+    let again = start(folder, &words).end().expect(1);
+    assert!(again.stderr.contains(begun), "{again}");
+
+    let known = fs::read(&ends).unwrap();
+    let samples = journal(&step).len();
+    let resumed =
+        start(folder, &["bisect", "--resume", "found", "--json"]).end_within(Duration::from_secs(240));
+    let resumed = resumed.expect(0);
+    assert_eq!(first_bad(&resumed.json()), ["1: burns-cpu"], "{resumed}");
+    assert_eq!(fs::read(&ends).unwrap(), known, "what was measured is not measured again");
+    assert!(journal(&step).len() > samples, "the step that was cut off is continued");
+    // Nothing is left to measure: the same answer at once.
+    let known = start(folder, &["bisect", "--resume", "found", "--json"]).end().expect(0);
+    assert_eq!(known.stdout, resumed.stdout);
+
+    git(folder, &["commit", "--quiet", "--allow-empty", "-m", "later"]);
+    let other = start(folder, &["bisect", "--resume", "found"]).end().expect(1);
+    assert!(other.stderr.contains("old and HEAD mean other commits"), "{other}");
+}
+
+/// The full name of a revision.
+fn commit(folder: &Path, name: &str) -> String {
+    let output = Command::new("git").arg("-C").arg(folder).args(["rev-parse", name]).output().unwrap();
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
 #[test]

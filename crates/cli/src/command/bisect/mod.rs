@@ -1,10 +1,11 @@
 //! `tare bisect`: which commit changed the cost of a service?
 
 mod output;
+mod stored;
 
 use std::{path::PathBuf, time::Duration};
 
-use anyhow::ensure;
+use anyhow::{bail, ensure};
 use tare_analysis::{
     apart::{self, Position, PositionFound, SideOfMean},
     bisection::{Bisection, Outcome as Judged},
@@ -32,7 +33,7 @@ use super::{
     compare::{self, contenders},
     load_options::LoadOptions,
     revised,
-    run::{measure_into, pinning},
+    run::{finish, holds_a_run, measure_into, pinning},
     start::StartOptions,
     words,
 };
@@ -42,6 +43,7 @@ use crate::{
     workspace::Global,
 };
 use output::{Bisected, Step};
+use stored::StoredQuestion;
 
 /// The name of the experiment.
 const NAME: &str = "bisect";
@@ -59,17 +61,25 @@ Examples:
   tare bisect v1.2 HEAD 'node server.js' --get /items/1     which commit since v1.2 made it slower (or faster)?
   tare bisect HEAD~40 HEAD shop                             a service of tare.toml
   tare bisect v1.2 HEAD ./mine --metric p99 --budget 10m    by another metric, within ten minutes
+  tare bisect --resume .tare/runs/20261122T120000.000Z-bisect     continue one that was cut off
 
 Exit codes: 0 the commit was found, 1 usage or set-up error, 2 GOOD or BAD failed its contract, 5 inconclusive: GOOD and BAD cannot be \
 distinguished, or several commits are left, 130 or 143 interrupted.")]
 pub(crate) struct Args {
     /// A revision before the change
-    good: String,
+    #[arg(required_unless_present = "resume")]
+    good: Option<String>,
     /// A revision after it
-    bad: String,
+    #[arg(required_unless_present = "resume")]
+    bad: Option<String>,
     /// The service: a command such as `'node server.js'`, which listens on the port in PORT or in place of `{port}`; a name; or a
     /// folder such as `./mine`
-    service: String,
+    #[arg(required_unless_present = "resume")]
+    service: Option<String>,
+    /// Continue a bisection that was cut off: the folder of its runs. Steps that are known count as they are
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["good", "bad", "service", "metric", "contract", "budget", "connections",
+        "threads", "get", "post", "data", "out", "dry_run"])]
+    resume: Option<PathBuf>,
     /// The metric: cpu, throughput, p99 or rss
     #[arg(long, default_value = "cpu", value_parser = words::metric)]
     metric: Metric,
@@ -88,25 +98,64 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
-    let mut workspace = global.open()?;
-    let now = revised::one(&mut workspace, &args.service)?;
-    let commits = revisions::between(&now.service.folder, &args.good, &args.bad)?;
+    let workspace = global.open()?;
+    match args.resume.take() {
+        Some(folder) => resume(workspace, args.start, folder),
+        None => begin(workspace, args),
+    }
+}
+
+fn begin(mut workspace: Workspace, mut args: Args) -> anyhow::Result<Outcome> {
+    let [good, bad, service] =
+        [&mut args.good, &mut args.bad, &mut args.service].map(|word| word.take().unwrap_or_default());
+    let now = revised::one(&mut workspace, &service)?;
+    let commits = revisions::between(&now.service.folder, &good, &bad)?;
     if args.start.dry_run {
         let bisection = Bisection::new(commits.len() - 1, ALPHA);
         print(&output::planned(&commits, bisection.steps_left()))?;
         return Ok(Outcome::Fine);
     }
-    let mut ends =
-        [revised::at(&mut workspace, &now, &args.good)?, revised::at(&mut workspace, &now, &args.bad)?];
+    let mut ends = [revised::at(&mut workspace, &now, &good)?, revised::at(&mut workspace, &now, &bad)?];
     let is_learned = learn(&mut workspace, &mut ends, &mut args)?;
     let folder = args.start.out.clone().unwrap_or_else(|| workspace.new_run(NAME, jiff::Timestamp::now()));
     ensure!(
-        !folder.join(FILE).exists(),
-        "{}: contains a bisection already; choose another folder",
+        !folder.join(FILE).exists() && !StoredQuestion::is_in(&folder),
+        "{}: contains a bisection already; choose another folder, or continue it by --resume",
         folder.display()
     );
-    let search = Search { workspace, args, now, ends, is_learned, folder, commits, spent: Duration::ZERO };
-    search.run()
+    let question = StoredQuestion {
+        format: StoredQuestion::format(),
+        good,
+        bad,
+        service,
+        metric: args.metric,
+        contract: args.contract,
+        budget_ns: args.budget.map(|budget| u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX)),
+        load: args.load,
+        is_learned,
+        service_folder: now.service.folder.clone(),
+        commits: names(&commits),
+    };
+    question.write(&folder)?;
+    Search { workspace, start: args.start, question, now, ends, folder, commits, spent: Duration::ZERO }.run()
+}
+
+/// The same search once more, in which what was measured is known: each step errs with its part of the same error probability.
+fn resume(mut workspace: Workspace, start: StartOptions, folder: PathBuf) -> anyhow::Result<Outcome> {
+    let question = StoredQuestion::read(&folder)?;
+    let now = revised::one(&mut workspace, &question.service)?;
+    let commits = revisions::between(&now.service.folder, &question.good, &question.bad)?;
+    question.check(&now.service.folder, &names(&commits))?;
+    let mut ends = [
+        revised::at(&mut workspace, &now, &question.good)?,
+        revised::at(&mut workspace, &now, &question.bad)?,
+    ];
+    asked::give_stored(&mut workspace, &mut ends, &folder)?;
+    Search { workspace, start, question, now, ends, folder, commits, spent: Duration::ZERO }.run()
+}
+
+fn names(commits: &[Commit]) -> Vec<String> {
+    commits.iter().map(|commit| commit.name.clone()).collect()
 }
 
 /// The contract, from GOOD, if there is none.
@@ -120,13 +169,12 @@ fn learn(workspace: &mut Workspace, ends: &mut [Row; 2], args: &mut Args) -> any
 /// What a search works with.
 struct Search {
     workspace: Workspace,
-    args: Args,
+    start: StartOptions,
+    question: StoredQuestion,
     /// The service as it is in the work tree.
     now: Row,
     /// GOOD and BAD.
     ends: [Row; 2],
-    /// Whether the contract is one that was learned.
-    is_learned: bool,
     folder: PathBuf,
     /// From GOOD to BAD.
     commits: Vec<Commit>,
@@ -140,8 +188,8 @@ impl Search {
         let last = self.commits.len() - 1;
         tare_host::tell!(
             "comparing {} and {}: {last} commits, about {} steps after this",
-            self.args.good,
-            self.args.bad,
+            self.question.good,
+            self.question.bad,
             bisection.steps_left()
         );
         let [good, bad] = self.ends.clone();
@@ -152,10 +200,14 @@ impl Search {
             PositionFound::Side(dearer) => self.search(&mut bisection, dearer)?,
             PositionFound::Neither | PositionFound::Failed { .. } => Vec::new(),
         };
-        let bisected = Bisected::new(&self.commits, self.args.metric, &both, &steps, &bisection);
+        let bisected = Bisected::new(&self.commits, self.question.metric, &both, &steps, &bisection);
         write_file(&self.folder.join(FILE), json(&bisected)?.as_bytes())?;
-        print_either(self.args.start.format() == Format::Json, &bisected, || bisected.text())?;
-        tare_host::tell!("stored in {}: a run for each step", self.folder.display());
+        print_either(self.start.format() == Format::Json, &bisected, || bisected.text())?;
+        let folder = self.folder.display();
+        tare_host::tell!("stored in {folder}: a run for each step");
+        if signals::received().is_some() {
+            tare_host::tell!("`tare bisect --resume {folder}` continues it");
+        }
         Ok(bisected.outcome())
     }
 
@@ -195,7 +247,7 @@ impl Search {
             Ok(row) => row,
             Err(error) => return Ok((Judged::Skipped(format!("{error:#}")), None)),
         };
-        if self.is_learned {
+        if self.question.is_learned {
             row.service.contracts.clone_from(&self.ends[0].service.contracts);
         }
         let label = row.label.clone();
@@ -210,12 +262,12 @@ impl Search {
             PositionFound::Failed { label: failed, reason } if *failed == label => {
                 Judged::Skipped(reason.clone())
             }
-            PositionFound::Failed { label, reason } => anyhow::bail!("{label}: {reason}"),
+            PositionFound::Failed { label, reason } => bail!("{label}: {reason}"),
         };
         Ok((judged, Some(position)))
     }
 
-    /// A run of its own. The last of `rows` is related to the `others`.
+    /// A run of its own, or what is stored of it. The last of `rows` is related to the `others`.
     fn measure(
         &mut self,
         name: &str,
@@ -224,11 +276,21 @@ impl Search {
         alpha: f64,
         steps_after: usize,
     ) -> anyhow::Result<Position> {
-        let plan = self.plan(others, &rows, alpha, steps_after)?;
         let run = self.folder.join(name);
-        measure_into(&self.workspace, &run, plan, rows, jiff::Timestamp::now())?;
+        match holds_a_run(&run) {
+            true => finish(&self.workspace, &run, rows)?,
+            false => {
+                let plan = self.plan(others, &rows, alpha, steps_after)?;
+                measure_into(&self.workspace, &run, plan, rows, jiff::Timestamp::now())?;
+            }
+        }
         let kept = folder::read(&run)?;
         self.spent += ending(&kept.records).map_or(Duration::ZERO, |(_, ns)| Duration::from_nanos(ns));
+        match &kept.header.plan.until {
+            // A number is stored in decimal digits.
+            Until::Apart(step) if (step.alpha / alpha - 1.0).abs() < 1e-9 => {}
+            _ => bail!("{}: is no step of this bisection", run.display()),
+        }
         Ok(apart::compute(&kept).expect("the plan asks for it"))
     }
 
@@ -239,20 +301,21 @@ impl Search {
         alpha: f64,
         steps_after: usize,
     ) -> anyhow::Result<Plan> {
-        let (args, [good, bad]) = (&self.args, &self.ends);
+        let (question, [good, bad]) = (&self.question, &self.ends);
         let subject = rows.last().map(|row| row.label.clone()).unwrap_or_default();
         let mut experiment: Experiment = compare::default_experiment()?;
         experiment.name = NAME.to_owned();
         experiment.title = format!("{subject} between {} and {}", good.label, bad.label);
         experiment.question = format!("Which of {} and {} is {subject} like?", good.label, bad.label);
         experiment.reference.clone_from(&good.label);
-        experiment.contract = contenders::contract(&self.workspace, args.contract.as_deref(), [good, bad])?;
-        args.load.enter(&mut experiment);
-        let plan = Plan::interleaved(&experiment, rows, args.start.seed(), pinning(&experiment, rows));
+        experiment.contract =
+            contenders::contract(&self.workspace, question.contract.as_deref(), [good, bad])?;
+        question.load.enter(&mut experiment);
+        let plan = Plan::interleaved(&experiment, rows, self.start.seed(), pinning(&experiment, rows));
         let looks = looks(plan.blocks().max);
-        let until = Until::Apart(Apart { subject, others, metric: args.metric, looks, alpha });
+        let until = Until::Apart(Apart { subject, others, metric: question.metric, looks, alpha });
         let plan = Plan { until, ..plan };
-        Ok(match args.budget {
+        Ok(match question.budget_ns.map(Duration::from_nanos) {
             Some(budget) => compare::bounded(plan, self.share_of(budget, steps_after)),
             None => plan,
         })

@@ -18,6 +18,7 @@ use tare_bench::{
     experiment::{Experiment, ExperimentFile, LoadSetting},
     folder::{self, StoredRun},
     plan::{Plan, PlannedRow, Until, until::Precision},
+    record::{Ending, ending},
 };
 use tare_host::cpus::Pinning;
 use tare_load::units::parse_duration;
@@ -199,12 +200,24 @@ pub(super) fn measure_into(
     rows: Vec<Row>,
     began: jiff::Timestamp,
 ) -> anyhow::Result<Document> {
-    ensure!(
-        !run.join("run.json").exists(),
-        "{}: contains a run already; choose another folder",
-        run.display()
-    );
+    ensure!(!holds_a_run(run), "{}: contains a run already; choose another folder", run.display());
     Session::new(workspace, rows, run)?.run(plan, began)
+}
+
+/// Whether a run was begun in this folder.
+pub(super) fn holds_a_run(folder: &Path) -> bool {
+    folder.join("run.json").exists()
+}
+
+/// The rest of the run in this folder, if it was cut off. Its rows are `rows`.
+pub(super) fn finish(workspace: &Workspace, run: &Path, rows: Vec<Row>) -> anyhow::Result<()> {
+    let stored = folder::read(run)?;
+    match ending(&stored.records) {
+        None | Some((Ending::Interrupted, _)) => {
+            Session::new(workspace, rows, run)?.resume(&stored).map(drop)
+        }
+        Some(_) => Ok(()),
+    }
 }
 
 /// A new run of an interleaved experiment.
