@@ -2,11 +2,16 @@
 //!
 //! It knows no contract files and builds no requests; it does not look into the request at all.
 
-use std::{fmt, ops::RangeInclusive};
+use std::{fmt, ops::RangeInclusive, sync::Arc};
 
 use serde_json::Value;
 
-use crate::{pattern::JsonPattern, text_pattern::TextPattern};
+use crate::{
+    http1::Response,
+    pattern::JsonPattern,
+    sequence::{Captured, MissingValue},
+    text_pattern::TextPattern,
+};
 
 /// One request and the response that is right for it.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +24,39 @@ pub struct Exchange {
     pub expected: Expected,
     /// Its name in reports.
     pub name: String,
+    /// Its place in a sequence; absent where it stands alone.
+    pub step: Option<SequenceStep>,
+}
+
+/// The place of an exchange in a sequence. The steps of a sequence follow each other in the pool, all of them.
+#[derive(Debug, Clone)]
+pub struct SequenceStep {
+    /// Whether a sequence begins with it.
+    pub is_first: bool,
+    /// What is special about it.
+    pub rule: Arc<dyn StepRule>,
+}
+
+/// Steps are equal if they are of one sequence that was made once.
+impl PartialEq for SequenceStep {
+    fn eq(&self, other: &SequenceStep) -> bool {
+        self.is_first == other.is_first && Arc::ptr_eq(&self.rule, &other.rule)
+    }
+}
+
+/// How a step is sent with the values of earlier answers, and what it takes out of its own.
+pub trait StepRule: fmt::Debug + Send + Sync {
+    /// The exchange with these values; absent if it has no place for one.
+    fn fill(&self, captured: &Captured) -> Option<Exchange>;
+
+    /// Whether it takes anything out of its answer.
+    fn captures(&self) -> bool;
+
+    /// Takes the values out of a right answer.
+    ///
+    /// # Errors
+    /// A value is not there, or cannot be used.
+    fn capture(&self, response: &Response, captured: &mut Captured) -> Result<(), MissingValue>;
 }
 
 /// The right response.
@@ -112,13 +150,34 @@ impl Expected {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExchangePool {
     exchanges: Vec<Exchange>,
+    has_sequences: bool,
 }
 
 impl ExchangePool {
     /// A pool; an empty one is refused where it is used.
     #[must_use]
     pub fn new(exchanges: Vec<Exchange>) -> Self {
-        Self { exchanges }
+        let has_sequences = exchanges.iter().any(|exchange| exchange.step.is_some());
+        Self { exchanges, has_sequences }
+    }
+
+    /// Whether any exchange is a step of a sequence.
+    pub(crate) fn has_sequences(&self) -> bool {
+        self.has_sequences
+    }
+
+    /// Whether the exchange at `index` is a step that others come before.
+    pub(crate) fn is_within_sequence(&self, index: usize) -> bool {
+        let step = self.exchanges.get(index).and_then(|exchange| exchange.step.as_ref());
+        step.is_some_and(|step| !step.is_first)
+    }
+
+    /// The first place from `index` on at which a connection may begin: not within a sequence.
+    pub(crate) fn beginning(&self, index: usize) -> usize {
+        let places = std::iter::successors(Some(index), |index| Some(self.after(*index)));
+        // A pool of steps alone has a first one.
+        let mut beginnings = places.take(self.exchanges.len().max(1));
+        beginnings.find(|index| !self.is_within_sequence(*index)).unwrap_or(index)
     }
 
     /// All of them.
@@ -154,7 +213,7 @@ mod tests {
 
     fn pool(len: usize) -> ExchangePool {
         let expected = Expected { status: 200, body: ExpectedBody::Any };
-        let one = Exchange { request: vec![], is_head: false, expected, name: String::new() };
+        let one = Exchange { request: vec![], is_head: false, expected, name: String::new(), step: None };
         ExchangePool::new(vec![one; len])
     }
 

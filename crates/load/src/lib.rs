@@ -22,6 +22,7 @@ pub mod pattern;
 pub mod percent;
 mod request_buffer;
 pub mod schedule;
+pub mod sequence;
 mod statuses;
 mod stop;
 pub mod tally;
@@ -31,13 +32,14 @@ pub mod units;
 pub use clock::{Clock, Monotonic};
 pub use driver::{ChosenDriver, DriverChoice, DriverKind};
 pub use endpoint::{Endpoint, Route};
-pub use exchange::{BodyShape, Exchange, ExchangePool, Expected, ExpectedBody};
+pub use exchange::{BodyShape, Exchange, ExchangePool, Expected, ExpectedBody, SequenceStep, StepRule};
 pub use generator::{
     Connections, Doubt, Generator, GeneratorError, Interval, Limits, Load, LoadError, Measures, OpenError,
     Quantile, RunReport, Settings, Waiting, evaluate,
 };
 pub use latency::Histogram;
 pub use schedule::{Arrivals, Process, Profile, Schedule, Think};
+pub use sequence::{Captured, MissingValue};
 pub use statuses::Statuses;
 pub use stop::{After, Quota, Stop};
 pub use tally::{Failure, Failures, Sample, Tally, Unreconciled};

@@ -27,6 +27,11 @@ impl RequestBuffer {
         buffer
     }
 
+    /// One request alone.
+    pub(crate) fn of(request: &[u8]) -> RequestBuffer {
+        RequestBuffer { bytes: request.to_vec(), starts: vec![0, request.len()] }
+    }
+
     /// The bytes of `count` requests from exchange `first` on.
     #[inline]
     pub(crate) fn range(&self, first: usize, count: usize) -> Range<usize> {
@@ -50,6 +55,7 @@ mod tests {
             is_head: false,
             expected: Expected { status: 200, body: ExpectedBody::Any },
             name: String::new(),
+            step: None,
         };
         ExchangePool::new(requests.iter().map(exchange).collect())
     }

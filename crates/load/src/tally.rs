@@ -30,6 +30,10 @@ pub enum Failure {
     Mismatch,
     /// A response whose status is not the expected one.
     Status,
+    /// A right answer without the value that a later step of its sequence needs.
+    MissingValue,
+    /// The peer closed an idle connection between two steps of a sequence.
+    CutSequence,
     /// No local port was left to connect from.
     NoPorts,
     /// The process or the system is out of file descriptors.
@@ -40,7 +44,7 @@ pub enum Failure {
 
 impl Failure {
     /// All failures, in the order of their counters.
-    pub const ALL: [Failure; 12] = [
+    pub const ALL: [Failure; 14] = [
         Failure::Refused,
         Failure::Reset,
         Failure::ConnectTimeout,
@@ -50,6 +54,8 @@ impl Failure {
         Failure::Malformed,
         Failure::Mismatch,
         Failure::Status,
+        Failure::MissingValue,
+        Failure::CutSequence,
         Failure::NoPorts,
         Failure::NoDescriptors,
         Failure::Other,
@@ -68,17 +74,27 @@ impl Failure {
             Failure::Malformed => "malformed",
             Failure::Mismatch => "mismatch",
             Failure::Status => "status",
+            Failure::MissingValue => "missing-value",
+            Failure::CutSequence => "cut-sequence",
             Failure::NoPorts => "no-ports",
             Failure::NoDescriptors => "no-descriptors",
             Failure::Other => "other",
         }
     }
 
-    /// Whether an answer came and was not the right one: another status or body, no HTTP, or cut short. The others are answers
+    /// Whether an answer came and was not the right one: another status or body, no HTTP, cut short, or without
+    /// a value that is needed. The others are answers
     /// that did not come.
     #[must_use]
     pub fn is_wrong_answer(self) -> bool {
-        matches!(self, Failure::ClosedMidResponse | Failure::Malformed | Failure::Mismatch | Failure::Status)
+        matches!(
+            self,
+            Failure::ClosedMidResponse
+                | Failure::Malformed
+                | Failure::Mismatch
+                | Failure::Status
+                | Failure::MissingValue
+        )
     }
 
     /// The failure of that name.

@@ -37,6 +37,24 @@ pub enum TextPatternError {
         /// As it was written.
         pattern: String,
     },
+    /// It does not say what the value is.
+    #[error(
+        "the pattern '{pattern}' has {count} groups, and needs one around the value: other groups are written (?: )"
+    )]
+    Groups {
+        /// As it was written.
+        pattern: String,
+        /// How many it has.
+        count: usize,
+    },
+}
+
+/// A regular expression that finds a value in a text: that of its one group, where it matches first. Its clones are one and
+/// the same.
+#[derive(Clone)]
+pub struct CapturePattern {
+    source: Arc<str>,
+    regex: Arc<Regex>,
 }
 
 impl TextPattern {
@@ -55,6 +73,26 @@ impl TextPattern {
     #[must_use]
     pub fn matches(&self, text: &[u8]) -> bool {
         str::from_utf8(text).is_ok_and(|text| self.whole.is_match(text))
+    }
+}
+
+impl CapturePattern {
+    /// The pattern that is written as `source`.
+    ///
+    /// # Errors
+    /// As of [`TextPattern::new`], or it has no group, or several.
+    pub fn new(source: &str) -> Result<CapturePattern, TextPatternError> {
+        let regex = compile(source, source)?;
+        match regex.captures_len() - 1 {
+            1 => Ok(CapturePattern { source: source.into(), regex: Arc::new(regex) }),
+            count => Err(TextPatternError::Groups { pattern: source.to_owned(), count }),
+        }
+    }
+
+    /// The value, if the pattern matches anywhere in `text` and its group takes part in that.
+    #[must_use]
+    pub fn find<'t>(&self, text: &'t str) -> Option<&'t str> {
+        Some(self.regex.captures(text)?.get(1)?.as_str())
     }
 }
 
@@ -94,6 +132,27 @@ impl PartialEq for TextPattern {
 
 impl Eq for TextPattern {}
 
+/// As it is written in a contract.
+impl fmt::Display for CapturePattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.source)
+    }
+}
+
+impl fmt::Debug for CapturePattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CapturePattern({:?})", self.source)
+    }
+}
+
+impl PartialEq for CapturePattern {
+    fn eq(&self, other: &CapturePattern) -> bool {
+        self.source == other.source
+    }
+}
+
+impl Eq for CapturePattern {}
+
 #[cfg(test)]
 mod tests {
     use std::time::{Duration, Instant};
@@ -104,6 +163,20 @@ mod tests {
 
     fn matches(pattern: &str, text: &str) -> bool {
         TextPattern::new(pattern).unwrap().matches(text.as_bytes())
+    }
+
+    #[test]
+    fn a_value_is_found_anywhere_by_its_one_group() {
+        let find = |pattern: &str, text: &'static str| CapturePattern::new(pattern).unwrap().find(text);
+        assert_eq!(find("items/([0-9]+)", "/v1/items/17?x"), Some("17"));
+        assert_eq!(find("(?:a|b)(c*)", "xb"), Some(""));
+        assert_eq!(find("a|(b)", "ab"), None, "the group takes no part in the first match");
+        assert_eq!(find("(z)", "xb"), None);
+        for (pattern, count) in [("a", 0), ("(a)(b)", 2)] {
+            let error = CapturePattern::new(pattern).unwrap_err();
+            assert_eq!(error, TextPatternError::Groups { pattern: pattern.to_owned(), count });
+        }
+        assert!(matches!(CapturePattern::new("(a"), Err(TextPatternError::Syntax { .. })));
     }
 
     #[test]

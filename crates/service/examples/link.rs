@@ -246,6 +246,7 @@ fn post() -> Exchange {
         is_head: false,
         expected: Expected { status: 200, body: ExpectedBody::Exact(b"OK".to_vec()) },
         name: "test".to_owned(),
+        step: None,
     }
 }
 

@@ -234,6 +234,7 @@ mod tests {
             is_head: false,
             expected: Expected { status: 200, body: ExpectedBody::Any },
             name: "root".to_owned(),
+            step: None,
         }
     }
 

@@ -103,7 +103,7 @@ pub fn launch(
     random.set_stream(1);
     let patience = PATIENCE + Duration::from_millis(settings.service_settings.delay_ms);
     let waited = process.wait_ready(service.run.ready_timeout, || {
-        let request = settings.contract.loaded().next();
+        let request = settings.contract.loaded().find(|request| settings.contract.is_asked_alone(request));
         request.is_none_or(|request| {
             let exchange = settings.contract.exchange(request, &host, &mut random);
             probe::ready(address, &exchange, settings.readiness, patience)

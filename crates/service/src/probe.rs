@@ -53,6 +53,7 @@ mod tests {
             is_head: false,
             expected: Expected { status: 200, body },
             name: "root".to_owned(),
+            step: None,
         }
     }
 

@@ -113,6 +113,7 @@ fn exchange() -> Exchange {
         is_head: false,
         expected: Expected { status: 200, body: ExpectedBody::Exact(b"ok".to_vec()) },
         name: "ok".to_owned(),
+        step: None,
     }
 }
 

@@ -27,6 +27,7 @@ mod run;
 mod running;
 mod secrets;
 mod selftest;
+mod sequences;
 mod serve;
 mod slo;
 mod stderr;

@@ -13,6 +13,7 @@ use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, SocketFlags, sockopt};
 
+use super::outgoing::Outgoing;
 use super::socket::{self, broken_failure, connect_failure};
 use super::{Driver, Event};
 use crate::endpoint::Route;
@@ -63,7 +64,7 @@ impl fmt::Debug for Events {
 #[derive(Debug)]
 pub(crate) struct Epoll {
     epoll: OwnedFd,
-    requests: Arc<RequestBuffer>,
+    outgoing: Outgoing,
     sockets: Vec<EpollSocket>,
     events: Events,
     cursor: usize,
@@ -159,7 +160,7 @@ impl Driver for Epoll {
         sockets.resize_with(slots, EpollSocket::default);
         Ok(Self {
             epoll,
-            requests: Arc::default(),
+            outgoing: Outgoing::new(slots),
             sockets,
             events,
             cursor: 0,
@@ -171,7 +172,11 @@ impl Driver for Epoll {
     }
 
     fn set_requests(&mut self, requests: Arc<RequestBuffer>) {
-        self.requests = requests;
+        self.outgoing.share(requests);
+    }
+
+    fn set_own(&mut self, slot: usize, request: &[u8]) -> Result<Range<usize>, Failure> {
+        Ok(self.outgoing.own(slot, request).0)
     }
 
     fn connect(&mut self, slot: usize, route: &Route) -> Result<(), Failure> {
@@ -181,7 +186,7 @@ impl Driver for Epoll {
 
     #[inline]
     fn send(&mut self, slot: usize, range: Range<usize>) -> Result<usize, Failure> {
-        let bytes = &self.requests.bytes()[range];
+        let bytes = self.outgoing.bytes(slot, range);
         let socket = &mut self.sockets[slot];
         let Some(fd) = &socket.fd else { return Err(Failure::Other) };
         let sent = loop {

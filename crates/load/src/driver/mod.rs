@@ -5,6 +5,7 @@
 
 mod choice;
 mod epoll;
+mod outgoing;
 mod socket;
 #[cfg(test)]
 mod tests;
@@ -64,14 +65,20 @@ pub(crate) trait Driver: Sized {
     /// Sets the requests that are sent from now on. No request may be in flight on any connection.
     fn set_requests(&mut self, requests: Arc<RequestBuffer>);
 
+    /// Sets the request that only this slot sends, and returns its range. Nothing may be in flight on the connection.
+    ///
+    /// # Errors
+    /// The request before it is not all sent.
+    fn set_own(&mut self, slot: usize, request: &[u8]) -> Result<Range<usize>, Failure>;
+
     /// Starts to connect; `Connected` or `ConnectFailed` follows unless it fails at once.
     ///
     /// # Errors
     /// The attempt failed at once.
     fn connect(&mut self, slot: usize, route: &Route) -> Result<(), Failure>;
 
-    /// Sends a range of the requests and returns how many bytes were accepted. If that is not all, `Sendable` follows, and
-    /// nothing else may be sent on that connection before it.
+    /// Sends a range of the shared requests or of the slot's own, and returns how many bytes were accepted. If that is not all,
+    /// `Sendable` follows, and nothing else may be sent on that connection before it.
     ///
     /// # Errors
     /// The connection is broken.

@@ -31,6 +31,7 @@ impl<D: Driver> Client<D> {
             is_head: false,
             expected: Expected { status: 200, body: ExpectedBody::Any },
             name: String::new(),
+            step: None,
         };
         let requests =
             Arc::new(RequestBuffer::new(&ExchangePool::new(requests.iter().map(exchange).collect()), 1));

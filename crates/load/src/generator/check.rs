@@ -250,7 +250,7 @@ mod tests {
 
     fn exchange(body: ExpectedBody) -> Exchange {
         let expected = Expected { status: 200, body };
-        Exchange { request: vec![], is_head: false, expected, name: "test".to_owned() }
+        Exchange { request: vec![], is_head: false, expected, name: "test".to_owned(), step: None }
     }
 
     fn response(body: &str) -> Vec<u8> {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::driver::DriverChoice;
 use crate::endpoint::Route;
+use crate::exchange::ExchangePool;
 use crate::schedule::Schedule;
 use crate::stop::{Quota, Stop};
 
@@ -94,6 +95,12 @@ pub enum LoadError {
     EmptyConnections,
     #[error("a number of connections needs a number of requests on each, or the first would never end")]
     EndlessConnections,
+    #[error(
+        "the steps of a sequence wait for each other's answers: have 1 request in flight on a connection, not {0}"
+    )]
+    PipelinedSequence(usize),
+    #[error("connections that are closed after {0} requests would cut sequences: let them be kept")]
+    ClosedSequence(u64),
     #[error("an open loop ends by time or by a number of requests, not by a quota of connections")]
     OpenQuota,
 }
@@ -139,5 +146,17 @@ impl Load {
             return Err(LoadError::OpenQuota);
         }
         Ok(())
+    }
+
+    /// Checks that these exchanges can be sent so.
+    ///
+    /// # Errors
+    /// There are sequences, which need kept connections and one request at a time.
+    pub(super) fn validate_for(&self, pool: &ExchangePool) -> Result<(), LoadError> {
+        match (pool.has_sequences(), self.pipeline, self.requests_per_connection) {
+            (true, more @ 2.., _) => Err(LoadError::PipelinedSequence(more)),
+            (true, _, Some(count)) => Err(LoadError::ClosedSequence(count)),
+            _ => Ok(()),
+        }
     }
 }

@@ -11,6 +11,7 @@ mod measures;
 mod part;
 mod report;
 mod run;
+mod session;
 mod thread;
 pub mod verdict;
 mod worker;
@@ -183,6 +184,7 @@ impl Generator {
         watch: &mut dyn FnMut(&Interval),
     ) -> Result<RunReport, LoadError> {
         load.validate()?;
+        load.validate_for(&self.pool)?;
         self.prepare_requests(load.pipeline);
         let budget = match load.stop.quota() {
             Some(Quota::Requests(left) | Quota::Connections(left)) => Some(AtomicU64::new(left)),

@@ -1,10 +1,12 @@
 //! The state of one thread between runs: its driver, its connections, and its memory of each exchange. It opens and closes
 //! connections; a run sends.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::check::Memo;
 use super::connection::{Connection, Phase, Stamps};
+use super::session::Session;
 use crate::clock::{Clock, Monotonic};
 use crate::driver::{Driver, Event};
 use crate::endpoint::Route;
@@ -41,6 +43,8 @@ pub(super) struct Worker<D> {
     pub(super) connections: Vec<Connection>,
     pub(super) stamps: Stamps,
     pub(super) memos: Vec<Memo>,
+    /// One for each connection; none without sequences.
+    pub(super) sessions: Vec<Session>,
     pub(super) seed: u64,
     pub(super) random: SplitMix64,
 }
@@ -57,6 +61,7 @@ impl<D: Driver> Worker<D> {
             connections: (0..place.slots).map(|_| Connection::new(0)).collect(),
             stamps: Stamps::default(),
             memos: Vec::new(),
+            sessions: Vec::new(),
             seed,
             random: SplitMix64::stream(seed, place.worker as u64),
         })
@@ -69,11 +74,30 @@ impl<D: Driver> Worker<D> {
     pub(super) fn set_pool(&mut self, pool: Arc<ExchangePool>, requests: Arc<RequestBuffer>) {
         let Share { first, total, .. } = self.place;
         for (slot, connection) in self.connections.iter_mut().enumerate() {
-            connection.exchange = pool.offset(first + slot, total);
+            connection.exchange = pool.beginning(pool.offset(first + slot, total));
         }
         self.memos = vec![Memo::default(); pool.exchanges().len()];
+        self.sessions.clear();
+        if pool.has_sequences() {
+            self.sessions.resize_with(self.connections.len(), Session::default);
+        }
         self.driver.set_requests(Arc::clone(&requests));
         (self.pool, self.requests) = (pool, requests);
+    }
+
+    /// What `slot` sends next, `count` exchanges from `first` on.
+    #[inline]
+    pub(super) fn outgoing(
+        &mut self,
+        slot: usize,
+        first: usize,
+        count: usize,
+    ) -> Result<Range<usize>, Failure> {
+        let session = self.sessions.get_mut(slot);
+        match session.and_then(|session| session.begin(&self.pool.exchanges()[first])) {
+            None => Ok(self.requests.range(first, count)),
+            Some(exchange) => self.driver.set_own(slot, &exchange.request),
+        }
     }
 
     pub(super) fn open_connections(&self) -> usize {
@@ -168,6 +192,8 @@ impl<D: Driver> Worker<D> {
         let connection = &mut self.connections[slot];
         connection.phase = Phase::Closed;
         connection.unsent = 0..0;
+        // Its values belong to this connection.
+        connection.exchange = self.pool.beginning(connection.exchange);
     }
 
     pub(super) fn close(&mut self) {

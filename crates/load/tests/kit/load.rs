@@ -33,6 +33,7 @@ pub fn exchange(body: ExpectedBody) -> Exchange {
         is_head: false,
         expected: Expected { status: 200, body },
         name: "hello".to_owned(),
+        step: None,
     }
 }
 

@@ -8,7 +8,7 @@ use toml::Spanned;
 use super::error::{Lowered, Problem};
 use super::file::DataFile;
 use super::placeholder::{
-    Cell, KINDS, Kind, ROW, ROWS_MAX, Scope, Table, TableError, Tables, Template, is_column,
+    Cell, KINDS, Kind, Placeholder, ROW, ROWS_MAX, Scope, Table, TableError, Tables, Template, is_column,
 };
 use super::{Answer, Ask, Body, Contract};
 
@@ -168,6 +168,14 @@ impl Contract {
 }
 
 impl Answer {
+    pub(super) fn placeholders(&self) -> impl Iterator<Item = &Placeholder> {
+        let template = match &self.body {
+            Body::Exact(template) | Body::Json(template) | Body::Pattern { template, .. } => Some(template),
+            Body::Shape(_) | Body::Any => None,
+        };
+        template.into_iter().flat_map(Template::placeholders)
+    }
+
     fn template_mut(&mut self) -> Option<&mut Template> {
         match &mut self.body {
             Body::Exact(template) | Body::Json(template) | Body::Pattern { template, .. } => Some(template),

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::json_path::JsonPathError;
 use tare_load::text_pattern::TextPatternError;
 
 use super::placeholder::{PlaceholderError, ROWS_MAX};
@@ -123,6 +124,36 @@ pub enum Problem {
     Twice { name: String },
     #[error("a weight of 0 never comes: say \"load = false\"")]
     WeightOfNothing,
+    #[error(transparent)]
+    JsonPath(#[from] JsonPathError),
+    #[error("the captured value \"{name}\" needs a name of a-z, 0-9, \"_\" and \"-\"")]
+    CaptureName { name: String },
+    #[error(
+        "\"{name}\" needs one of json = '$.a.b', header = \"NAME\" (with or without matches = '...') and body = '...'"
+    )]
+    CaptureSource { name: String },
+    #[error(
+        "no step can use the captured value \"{name}\": name its request and a later one in the steps of a [[sequence]]"
+    )]
+    CaptureForNobody { name: String },
+    #[error(
+        "the request \"{request}\" uses {{{{captured.{name}}}}}: name it in the steps of a [[sequence]], after the request that captures it"
+    )]
+    CapturedOutsideOfSequence { request: String, name: String },
+    #[error(
+        "the step \"{step}\" uses {{{{captured.{name}}}}}, which no step before it captures: capture it before"
+    )]
+    NotYetCaptured { step: String, name: String },
+    #[error("a sequence has steps, which are names of requests: steps = [\"login\", \"profile\"]")]
+    SequenceOfNothing,
+    #[error("unknown request \"{name}\" in the steps{suggestion}")]
+    UnknownStep { name: String, suggestion: String },
+    #[error(
+        "the request \"{name}\" is a step and comes as often as its sequence: give the weight to the [[sequence]]"
+    )]
+    WeightOfStep { name: String },
+    #[error("the request \"{name}\" is a step: say \"load = false\" in the [[sequence]]")]
+    StepOutOfLoad { name: String },
     #[error("the contract has no [[request]] for the load: at least one must not say \"load = false\"")]
     NothingToLoad,
 }

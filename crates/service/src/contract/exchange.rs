@@ -11,6 +11,7 @@ use tare_load::exchange::{BodyShape, Exchange, Expected, ExpectedBody};
 use tare_load::pattern::JsonPattern;
 
 use super::placeholder::{Placeholder, Template, Values};
+use super::sequence::PartOfLoad;
 use super::{Ask, Body, BodyFraming, Contract, HeaderRule, Request};
 
 const CHUNK_BYTES: usize = 16 * 1024;
@@ -95,7 +96,11 @@ impl Request {
     /// Fills the placeholders of the request and, with the same values, those of the answer that must come back.
     /// Labels have `label_length` characters, or a random number of them.
     pub(crate) fn fill<R: Rng>(&self, rng: &mut R, label_length: Option<usize>) -> (Filled, Expected) {
-        let mut values = Values::new(rng, label_length);
+        self.fill_from(Values::new(rng, label_length))
+    }
+
+    /// The same with values that are known in part.
+    pub(crate) fn fill_from<R: Rng>(&self, mut values: Values<'_, R>) -> (Filled, Expected) {
         let filled = self.ask.fill(&mut values);
         let body = match &self.answer.body {
             Body::Exact(template) => ExpectedBody::Exact(template.fill(&mut values).into_bytes()),
@@ -114,6 +119,18 @@ impl Request {
         (filled, Expected { status: self.answer.status, body })
     }
 
+    /// One exchange, addressed to `host`.
+    pub(super) fn exchange<R: Rng>(&self, host: &str, values: Values<'_, R>) -> Exchange {
+        let (filled, expected) = self.fill_from(values);
+        Exchange {
+            request: filled.bytes(host),
+            is_head: filled.method == "HEAD",
+            expected,
+            name: self.name.clone(),
+            step: None,
+        }
+    }
+
     /// Whether two exchanges of this request can differ.
     pub fn has_placeholders(&self) -> bool {
         self.ask.placeholders().any(|placeholder| placeholder.kind.varies())
@@ -123,38 +140,33 @@ impl Request {
 impl Contract {
     /// One exchange of `request`, addressed to `host`, with its placeholders filled from `rng`.
     pub fn exchange<R: Rng>(&self, request: &Request, host: &str, rng: &mut R) -> Exchange {
-        let (filled, expected) = request.fill(rng, None);
-        Exchange {
-            request: filled.bytes(host),
-            is_head: filled.method == "HEAD",
-            expected,
-            name: request.name.clone(),
-        }
+        request.exchange(host, Values::new(rng, None))
     }
 
-    /// About `count` exchanges for a load, to be sent round and round: each request comes exactly as often as its
-    /// weight says. They are fewer if they would take too much memory, and one for each unit of weight if no request has
-    /// placeholders: more would be copies.
+    /// About `count` exchanges for a load, to be sent round and round: each request and each sequence comes exactly as often as
+    /// its weight says, and the steps of a sequence one after the other. They are fewer if they would take too much memory,
+    /// and one for each unit of weight if no request has placeholders: more would be copies.
     ///
     /// They come in rounds that hold the whole mix, each in an order of its own: in one fixed order, connections that
     /// start whole rounds apart would all send the same kind of request at the same time.
     pub fn exchanges_for_load(&self, seed: u64, count: usize, host: &str) -> Vec<Exchange> {
-        let requests: Vec<&Request> = self.loaded().collect();
-        let divisor = requests.iter().fold(0, |gcd, request| greatest_common_divisor(gcd, request.weight));
-        let mut round: Vec<&Request> = Vec::new();
-        for request in &requests {
-            round.extend(std::iter::repeat_n(*request, (request.weight / divisor) as usize));
+        let parts = self.parts_of_load();
+        let divisor = parts.iter().fold(0, |gcd, (_, weight)| greatest_common_divisor(gcd, *weight));
+        let mut round: Vec<PartOfLoad<'_>> = Vec::new();
+        for (part, weight) in &parts {
+            round.extend(std::iter::repeat_n(*part, (weight / divisor) as usize));
         }
-        let rounds = match requests.iter().any(|request| request.has_placeholders()) {
-            true => count.div_ceil(round.len()).max(1),
+        let exchanges_of_round: usize = round.iter().map(PartOfLoad::exchanges).sum();
+        let rounds = match self.loaded().any(|request| request.has_placeholders()) {
+            true => count.div_ceil(exchanges_of_round).max(1),
             false => 1,
         };
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let (mut exchanges, mut bytes) = (Vec::new(), 0);
         for _ in 0..rounds {
             round.shuffle(&mut rng);
-            exchanges.extend(round.iter().map(|request| self.exchange(request, host, &mut rng)));
-            bytes += exchanges.iter().rev().take(round.len()).map(bytes_of).sum::<usize>();
+            exchanges.extend(round.iter().flat_map(|part| self.exchanges_of(*part, host, &mut rng)));
+            bytes += exchanges.iter().rev().take(exchanges_of_round).map(bytes_of).sum::<usize>();
             if bytes > AHEAD_BYTES_MAX {
                 break;
             }
@@ -166,6 +178,9 @@ impl Contract {
 /// The whole response that answers every request of the load, if there is exactly one such request and its answer has
 /// no placeholders. The reference sends it without reading the request.
 pub fn fixed_response(contract: &Contract) -> Option<Vec<u8>> {
+    if !contract.sequences.is_empty() {
+        return None;
+    }
     let mut loaded = contract.loaded();
     let (Some(request), None) = (loaded.next(), loaded.next()) else { return None };
     let body = match &request.answer.body {

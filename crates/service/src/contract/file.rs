@@ -29,6 +29,8 @@ pub(super) struct ContractFile {
     pub data: BTreeMap<Spanned<String>, DataFile>,
     #[serde(default, rename = "request")]
     pub requests: Vec<RequestFile>,
+    #[serde(default, rename = "sequence")]
+    pub sequences: Vec<SequenceFile>,
     #[serde(default)]
     pub bad: Vec<BadFile>,
     #[serde(default)]
@@ -67,6 +69,29 @@ pub(super) struct RequestFile {
     pub multipart: Option<Spanned<Vec<PartFile>>>,
     pub chunked: Option<Spanned<bool>>,
     pub response: Spanned<ResponseFile>,
+    #[serde(default)]
+    pub capture: BTreeMap<Spanned<String>, Spanned<CaptureFile>>,
+}
+
+/// Where a value is in an answer.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CaptureFile {
+    pub json: Option<Spanned<String>>,
+    pub header: Option<Spanned<String>>,
+    pub body: Option<Spanned<String>>,
+    pub matches: Option<Spanned<String>>,
+}
+
+/// Requests that come one after the other on one connection.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SequenceFile {
+    pub name: Spanned<String>,
+    pub steps: Spanned<Vec<Spanned<String>>>,
+    #[serde(default = "loaded")]
+    pub load: bool,
+    pub weight: Option<Spanned<u32>>,
 }
 
 /// A part of a form.

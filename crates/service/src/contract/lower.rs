@@ -8,11 +8,11 @@ use toml::Spanned;
 use super::error::{ContractError, Lowered, Problem};
 use super::file::{BadFile, ContractFile, Extra, Headers, PartFile, RequestFile, ResponseFile};
 use super::header::header;
-use super::placeholder::{Kind, Placeholder, Scope, Tables, Template};
+use super::placeholder::{Kind, Placeholder, PlaceholderError, Scope, Tables, Template};
 use super::plain_or::PlainOr;
 use super::{
-    Answer, Ask, Bad, Body, BodyFraming, CheckId, Contract, FORMAT, Level, OLDER, Request, data, expectation,
-    multipart,
+    Answer, Ask, Bad, Body, BodyFraming, CheckId, Contract, FORMAT, Level, OLDER, Request, capture, data,
+    expectation, multipart, sequence,
 };
 use tare_host::spelling::suggestion;
 use tare_load::pattern::JsonPattern;
@@ -50,6 +50,9 @@ fn contract(file: ContractFile, stem: &str, folder: &Path) -> Lowered<Contract> 
             return Err((name.span().start, Problem::Newer { what: "a table", needed: FORMAT }));
         }
         file.requests.iter().try_for_each(refuse_what_is_newer)?;
+        if let Some(sequence) = file.sequences.first() {
+            return Err((sequence.name.span().start, Problem::Newer { what: "a sequence", needed: FORMAT }));
+        }
     }
     let tables = data::tables(&file.data, folder)?;
     let shared = Shared { headers: &file.defaults.headers, tables: &tables };
@@ -58,12 +61,12 @@ fn contract(file: ContractFile, stem: &str, folder: &Path) -> Lowered<Contract> 
     let bad: Vec<Bad> = file.bad.iter().map(|bad| self::bad(bad, shared)).collect::<Lowered<_>>()?;
     unique(file.requests.iter().map(|request| &request.name))?;
     unique(file.bad.iter().map(|bad| &bad.name))?;
-    if !requests.iter().any(|request| request.load) {
-        return Err((file.name.span().start, Problem::NothingToLoad));
-    }
+    let sequences = sequence::sequences(&file, &requests)?;
     let checks = checks(&file.checks)?;
     let (name, title, service) = (stem.to_owned(), file.title, file.service);
-    Ok(Contract { name, title, service, tables, requests, bad, checks })
+    let contract = Contract { name, title, service, tables, requests, sequences, bad, checks };
+    let is_loaded = contract.loaded().next().is_some();
+    if is_loaded { Ok(contract) } else { Err((file.name.span().start, Problem::NothingToLoad)) }
 }
 
 fn refuse_what_is_newer(request: &RequestFile) -> Lowered<()> {
@@ -73,6 +76,9 @@ fn refuse_what_is_newer(request: &RequestFile) -> Lowered<()> {
     match (&response.json, &response.extra) {
         _ if request.multipart.is_some() => {
             newer(request.multipart.as_ref().map_or(0..0, Spanned::span), "\"multipart\"")
+        }
+        _ if !request.capture.is_empty() => {
+            newer(request.capture.keys().next().map_or(0..0, Spanned::span), "\"capture\"")
         }
         _ if request.chunked.is_some() => {
             newer(request.chunked.as_ref().map_or(0..0, Spanned::span), "\"chunked\"")
@@ -127,7 +133,8 @@ fn request(file: &RequestFile, shared: Shared) -> Lowered<Request> {
         None => 1,
     };
     let answer = answer(&file.response, &ask, shared.tables)?;
-    Ok(Request { name: file.name.get_ref().clone(), ask, load: file.load, weight, answer })
+    let (name, captures) = (file.name.get_ref().clone(), capture::captures(&file.capture)?);
+    Ok(Request { name, ask, load: file.load, weight, answer, captures })
 }
 
 fn form(ask: &mut Ask, parts: &Spanned<Vec<PartFile>>, tables: &Tables) -> Lowered<()> {
@@ -155,6 +162,9 @@ fn framing(file: &RequestFile, ask: &Ask) -> Lowered<BodyFraming> {
 
 fn bad(file: &BadFile, shared: Shared) -> Lowered<Bad> {
     let ask = ask(&file.method, &file.path, &file.headers, file.body.as_ref(), shared)?;
+    if ask.placeholders().any(|placeholder| placeholder.kind == Kind::Captured) {
+        return Err((file.name.span().start, PlaceholderError::OutsideOfSequence.into()));
+    }
     Ok(Bad { name: file.name.get_ref().clone(), ask })
 }
 
@@ -261,6 +271,10 @@ fn repeated(template: Template, text: &Spanned<String>, ask: &Ask) -> Lowered<Te
         }
         if let Kind::Cell(cell) = &placeholder.kind {
             data::of_the_row_asked_for(cell, ask, start)?;
+            continue;
+        }
+        if placeholder.kind == Kind::Captured {
+            // Whether it is known by then is judged with its sequence.
             continue;
         }
         let Some(name) = &placeholder.name else {

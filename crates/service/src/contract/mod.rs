@@ -4,6 +4,7 @@
 //! Nothing here opens a connection, and nothing here knows which services exist.
 
 mod built_in;
+mod capture;
 mod check;
 mod data;
 mod error;
@@ -11,10 +12,12 @@ mod exchange;
 mod expectation;
 mod file;
 mod header;
+mod json_path;
 mod lower;
 mod multipart;
 mod placeholder;
 mod plain_or;
+mod sequence;
 #[cfg(test)]
 mod tests;
 mod varied;
@@ -22,14 +25,17 @@ mod varied;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+pub use capture::Capture;
 pub use check::{CheckId, CheckText, Level};
 pub use data::with_tables;
 pub use error::{ContractError, Problem};
 pub(crate) use exchange::chunk;
 pub use exchange::{Filled, fixed_response};
 pub use expectation::HeaderRule;
+pub use json_path::{JsonPath, JsonPathError};
 pub(crate) use placeholder::LABEL_LENGTH_MAX;
 pub use placeholder::{Kind, Placeholder, PlaceholderError, Table, TableError, Template, Values};
+pub use sequence::{LoadablePart, Sequence};
 pub use varied::{Varied, VariedTexts};
 
 use tare_load::exchange::BodyShape;
@@ -53,6 +59,8 @@ pub struct Contract {
     tables: placeholder::Tables,
     /// The right requests and what must come back, in the order of the file.
     pub requests: Vec<Request>,
+    /// Which of them come one after the other on one connection, in the order of the file.
+    pub sequences: Vec<Sequence>,
     /// The requests that must be answered with a status of the class 4xx.
     pub bad: Vec<Bad>,
     checks: BTreeMap<CheckId, Level>,
@@ -69,6 +77,8 @@ pub struct Request {
     /// How often it comes in the load, relative to the others.
     pub weight: u32,
     pub answer: Answer,
+    /// What is taken out of its answer for the steps after it.
+    pub captures: Vec<Capture>,
 }
 
 /// A request that must be refused.
@@ -197,18 +207,13 @@ impl Contract {
         self.checks.get(&check).copied().unwrap_or(check.usual_level())
     }
 
-    /// The same contract with only these requests in its load; absent if it has no request of one of the names.
+    /// The same contract with only these requests and sequences in its load; absent if it has none of one of the names. A step
+    /// has no place in a load without its sequence.
     pub fn narrowed(&self, names: &[String]) -> Option<Contract> {
-        let is_known = |name: &String| self.requests.iter().any(|request| request.name == *name);
+        let known: Vec<&str> = self.loadable().collect();
+        let is_known = |name: &String| known.contains(&name.as_str());
         let mut contract = self.clone();
-        for request in &mut contract.requests {
-            request.load = names.contains(&request.name);
-        }
+        contract.parts_mut().for_each(|part| *part.load = names.iter().any(|name| name == part.name));
         (names.iter().all(is_known) && !names.is_empty()).then_some(contract)
-    }
-
-    /// The requests that are part of the load; a contract has at least one.
-    pub fn loaded(&self) -> impl Iterator<Item = &Request> {
-        self.requests.iter().filter(|request| request.load)
     }
 }

@@ -10,6 +10,7 @@ use std::ops::RangeInclusive;
 
 use rand::{Rng, RngExt};
 use tare_host::spelling::suggestion;
+use tare_load::sequence::Captured;
 use tare_load::{pattern::Wildcard, percent};
 
 pub(super) use table::{Cell, ROWS_MAX, Tables, is_column};
@@ -21,7 +22,7 @@ const TEXT_LENGTH_MAX: usize = 64;
 const NUMBER_MAX: u64 = 999_999_999;
 /// The largest integer that a JSON reader with floating-point numbers keeps exactly.
 const NUMBER_EXACT_MAX: u64 = (1 << 53) - 1;
-pub(super) const KINDS: [&str; 6] = ["bytes", "env", "label", "number", "phrase", "text"];
+pub(super) const KINDS: [&str; 7] = ["bytes", "captured", "env", "label", "number", "phrase", "text"];
 /// The number of a row, in the columns of a table alone.
 pub(super) const ROW: &str = "row";
 /// The longest body that services of the catalogue have to take.
@@ -64,6 +65,8 @@ pub enum Kind {
     Text,
     /// The value of a variable of the environment: a token, a password. It is written nowhere.
     Env(Secret),
+    /// A value of an earlier answer in the sequence.
+    Captured,
     /// A column of the row that the exchange draws.
     Cell(Cell),
     /// The number of the row, from 1.
@@ -73,7 +76,7 @@ pub enum Kind {
 /// What placeholders may be beside those that stand everywhere.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Scope<'t> {
-    /// Their columns may stand here.
+    /// Their columns may stand here, and captured values.
     pub tables: Option<&'t Tables>,
     /// The number of a row may.
     pub row: bool,
@@ -113,6 +116,8 @@ pub enum PlaceholderError {
     Range { placeholder: String },
     #[error("the placeholder \"{placeholder}\" has no number of bytes from 1 to {BYTES_MAX}")]
     Bytes { placeholder: String },
+    #[error("a captured value has its place in the steps of a contract's [[sequence]]")]
+    OutsideOfSequence,
     #[error("{{{{{table}}}}} is a table: name a column of it, such as {{{{{table}.{first}}}}}")]
     NoColumn { table: String, first: String },
     #[error("the table \"{table}\" has no column \"{column}\"{suggestion}")]
@@ -229,7 +234,7 @@ impl Template {
     /// The same for a path or a query: what could not stand there is percent-encoded.
     pub(crate) fn fill_encoded<R: Rng>(&self, values: &mut Values<'_, R>) -> String {
         self.fill_with(|placeholder| match placeholder.kind {
-            Kind::Phrase | Kind::Text | Kind::Env(_) | Kind::Cell(_) => {
+            Kind::Phrase | Kind::Text | Kind::Env(_) | Kind::Captured | Kind::Cell(_) => {
                 percent::encoded(&values.value(placeholder))
             }
             Kind::Label | Kind::Number(_) | Kind::Bytes(_) | Kind::Row => values.value(placeholder),
@@ -243,8 +248,10 @@ impl Template {
             match part {
                 Part::Literal(literal) => text.push_str(literal),
                 Part::Placeholder(Placeholder { kind: kind @ Kind::Cell(_), .. }) if in_string => {
-                    let quoted = serde_json::Value::from(values.invent(kind)).to_string();
-                    text.push_str(&quoted[1..quoted.len() - 1]);
+                    text.push_str(&json_of(values.invent(kind), true));
+                }
+                Part::Placeholder(placeholder @ Placeholder { kind: Kind::Captured, .. }) => {
+                    text.push_str(&json_of(values.value(placeholder), in_string));
                 }
                 Part::Placeholder(placeholder) => text.push_str(&values.value(placeholder)),
             }
@@ -286,7 +293,7 @@ impl Template {
                 Kind::Number(range) => end(range).to_string(),
                 Kind::Row => "1".to_owned(),
                 // What stands in a string stays one, and outside of strings this is a whole value.
-                Kind::Cell(_) => "null".to_owned(),
+                Kind::Cell(_) | Kind::Captured => "null".to_owned(),
                 Kind::Phrase | Kind::Text => " words ".to_owned(),
                 Kind::Label | Kind::Bytes(_) | Kind::Env(_) => "word".to_owned(),
             })
@@ -320,6 +327,17 @@ impl Part {
         };
         Ok(Part::Placeholder(Placeholder { kind, name: None }))
     }
+}
+
+/// A captured value in JSON: in a string escaped, and outside of one as the number or truth value that it is, or a string.
+fn json_of(value: String, in_string: bool) -> String {
+    let is_scalar =
+        |value: &str| value.parse::<serde_json::Number>().is_ok() || matches!(value, "true" | "false");
+    if !in_string && is_scalar(&value) {
+        return value;
+    }
+    let quoted = serde_json::Value::from(value).to_string();
+    if in_string { quoted[1..quoted.len() - 1].to_owned() } else { quoted }
 }
 
 /// The wildcard between the braces, as it is written.
@@ -374,6 +392,9 @@ impl Placeholder {
         };
         let kind = match (word, range) {
             ("label", None) => Kind::Label,
+            ("captured", None) if scope.tables.is_none() => return Err(PlaceholderError::OutsideOfSequence),
+            ("captured", None) if name.is_some() => Kind::Captured,
+            ("captured", None) => return Err(PlaceholderError::Name { placeholder: inside.to_owned() }),
             ("phrase", None) => Kind::Phrase,
             ("text", None) => Kind::Text,
             ("number", None) => Kind::Number(0..=NUMBER_MAX),
@@ -390,7 +411,9 @@ impl Placeholder {
             }
             _ => {
                 let tables = scope.tables.into_iter().flat_map(|tables| tables.keys().map(String::as_str));
-                let words = KINDS.into_iter().chain(scope.row.then_some(ROW)).chain(tables);
+                // A captured value stands where columns may.
+                let kinds = KINDS.into_iter().filter(|word| *word != "captured" || scope.tables.is_some());
+                let words = kinds.chain(scope.row.then_some(ROW)).chain(tables);
                 let suggestion = suggestion(word, words);
                 return Err(PlaceholderError::Unknown { placeholder: inside.to_owned(), suggestion });
             }
@@ -417,7 +440,7 @@ fn parse_range(text: &str) -> Option<RangeInclusive<u64>> {
 impl Kind {
     /// Whether two values of it can differ.
     pub(super) fn varies(&self) -> bool {
-        !matches!(self, Kind::Bytes(_) | Kind::Env(_))
+        !matches!(self, Kind::Bytes(_) | Kind::Env(_) | Kind::Captured)
     }
 }
 
@@ -425,6 +448,7 @@ impl fmt::Display for Placeholder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             Kind::Label => f.write_str("label")?,
+            Kind::Captured => f.write_str("captured")?,
             Kind::Phrase => f.write_str("phrase")?,
             Kind::Text => f.write_str("text")?,
             Kind::Number(range) if *range == (0..=NUMBER_MAX) => f.write_str("number")?,
@@ -461,6 +485,12 @@ impl<'r, R: Rng> Values<'r, R> {
         Values { row_number, ..Values::new(rng, None) }
     }
 
+    /// With the values of earlier answers.
+    pub(crate) fn with(mut self, captured: &Captured) -> Values<'r, R> {
+        self.named.extend(captured.iter().map(|(name, value)| (name.clone(), value.clone())));
+        self
+    }
+
     fn value(&mut self, placeholder: &Placeholder) -> String {
         if let Some(value) = placeholder.name.as_ref().and_then(|name| self.named.get(name)) {
             return value.clone();
@@ -474,7 +504,8 @@ impl<'r, R: Rng> Values<'r, R> {
 
     fn invent(&mut self, kind: &Kind) -> String {
         match kind {
-            Kind::Label => {
+            // One that is not captured can only be asked for to be refused.
+            Kind::Label | Kind::Captured => {
                 let length = self.label_length.unwrap_or_else(|| self.rng.random_range(1..=LABEL_LENGTH_MAX));
                 let character = |_| LABEL_CHARACTERS[self.rng.random_range(0..LABEL_CHARACTERS.len())];
                 (0..length).map(character).map(char::from).collect()

@@ -59,7 +59,8 @@ pub(super) fn sigterm(before: &Tally, all: &Tally, first: Option<&str>, stopped:
     let Some(took) = stopped.cleanly() else {
         return fail(format!("under load it {stopped}"));
     };
-    let wrong = all.failed.get(Failure::Mismatch) + all.failed.get(Failure::Malformed);
+    let wrong = [Failure::Mismatch, Failure::Malformed, Failure::MissingValue];
+    let wrong: u64 = wrong.into_iter().map(|kind| all.failed.get(kind)).sum();
     if wrong > 0 {
         return fail(format!("{wrong} wrong answers while it ended{}", told(first)));
     }

@@ -8,13 +8,14 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tare_load::exchange::Expected;
 use tare_load::http1::Response;
+use tare_load::sequence::Captured;
 
 use super::judge::{judge, status_and_body};
 use super::patience::Patience;
 use super::talk::Talk;
 use super::transcript::{CheckResult, Failure, Tried};
 use super::{CheckId, Options};
-use crate::contract::{Contract, Filled, Request};
+use crate::contract::{Contract, Filled, Request, Values};
 
 #[derive(Debug)]
 pub(super) struct Bench<'c> {
@@ -57,12 +58,13 @@ pub(super) struct Asked<'c> {
 impl<'c> Bench<'c> {
     pub(super) fn new(contract: &'c Contract, target: SocketAddr, options: &'c Options) -> Bench<'c> {
         let leaves_open = options.known_failures.iter().any(|(check, _)| *check == CheckId::ConnectionClose);
+        let alone = contract.requests.iter().filter(|request| contract.is_asked_alone(request));
         Bench {
             contract,
             options,
             host: options.host.clone().unwrap_or_else(|| target.to_string()),
             unreachable: false,
-            answered: contract.requests.iter().map(|request| (request, Standard::Contract)).collect(),
+            answered: alone.map(|request| (request, Standard::Contract)).collect(),
             first_date: None,
             expected: Vec::new(),
             patience: Rc::new(Patience::new(&options.timeouts, leaves_open)),
@@ -77,14 +79,15 @@ impl<'c> Bench<'c> {
         rng
     }
 
-    /// The requests that are answered, rightly or not.
+    /// The requests that are answered, rightly or not; no later steps of sequences, which cannot be sent by themselves.
     pub(super) fn requests(&self) -> Vec<&'c Request> {
         self.answered.iter().map(|(request, _)| *request).collect()
     }
 
     /// Those that are part of the load.
     pub(super) fn load(&self) -> Vec<&'c Request> {
-        self.requests().into_iter().filter(|request| request.load).collect()
+        let is_loaded = |request: &&Request| self.contract.is_loaded(request);
+        self.requests().into_iter().filter(is_loaded).collect()
     }
 
     /// One of the load, answered rightly if there is such a one.
@@ -143,6 +146,12 @@ impl<'c> Bench<'c> {
 impl<'c> Asked<'c> {
     pub(super) fn new(request: &'c Request, rng: &mut ChaCha8Rng, label_length: Option<usize>) -> Asked<'c> {
         let (filled, expected) = request.fill(rng, label_length);
+        Asked { request, filled, expected, standard: Standard::Contract }
+    }
+
+    /// With the values of the steps before it.
+    pub(super) fn of_step(request: &'c Request, rng: &mut ChaCha8Rng, captured: &Captured) -> Asked<'c> {
+        let (filled, expected) = request.fill_from(Values::new(rng, None).with(captured));
         Asked { request, filled, expected, standard: Standard::Contract }
     }
 

@@ -17,7 +17,8 @@ pub(super) fn fresh(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     let mut rng = bench.rng(CheckId::Fresh);
     let contract = bench.contract;
     let mut results = Vec::new();
-    for request in contract.requests.iter().filter(|request| request.has_placeholders()) {
+    let is_asked = |request: &&Request| request.has_placeholders() && contract.is_asked_alone(request);
+    for request in contract.requests.iter().filter(is_asked) {
         let Some(tried) = one(bench, request, &mut rng) else {
             let reason = "the request is never answered rightly";
             results.push(CheckResult::skipped(CheckId::Fresh, &request.name, reason));

@@ -24,6 +24,7 @@ mod tests;
 mod text;
 mod transcript;
 mod unknown;
+mod walk;
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -114,10 +115,12 @@ pub fn verify_only(
             None => {
                 let results = make(check, &mut bench);
                 // What came to no end because the user wanted so says nothing about the service.
-                match signals::received() {
-                    Some(_) => checks.push(CheckResult::skipped(check, "", INTERRUPTED)),
-                    None => checks.extend(results.into_iter().map(|result| weigh(result, contract, options))),
+                if signals::received().is_some() {
+                    checks.push(CheckResult::skipped(check, "", INTERRUPTED));
+                    continue;
                 }
+                checks.extend(results.into_iter().map(|result| weigh(result, contract, options)));
+                checks.extend(walk::not_asked(check, contract));
             }
         }
     }

@@ -9,6 +9,7 @@ use super::bench::{Asked, Bench, Standard};
 use super::judge::header;
 use super::talk::After;
 use super::transcript::{CheckResult, Failure, Tried};
+use super::walk;
 
 pub(super) fn response(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     let mut answered = Vec::new();
@@ -25,12 +26,12 @@ pub(super) fn response(bench: &mut Bench<'_>) -> Vec<CheckResult> {
         tried
     });
     bench.answered = answered;
-    results
+    results.into_iter().chain(walk::sequences(bench)).collect()
 }
 
 fn one_response(bench: &mut Bench<'_>, asked: &Asked<'_>) -> Tried {
     let (mut talk, response) = bench.ask_alone(asked)?;
-    if asked.request.load && bench.first_date.is_none() {
+    if bench.contract.is_loaded(asked.request) && bench.first_date.is_none() {
         bench.first_date = Some((Instant::now(), header(&response, "date")));
     }
     if !talk.unclaimed().is_empty() {

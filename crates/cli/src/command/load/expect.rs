@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use anyhow::{Context, anyhow, bail, ensure};
-use tare_load::{Endpoint, Exchange, Expected, ExpectedBody, Statuses, http1::Response};
+use tare_load::{Captured, Endpoint, Exchange, Expected, ExpectedBody, Statuses, http1::Response};
 use tare_service::{
     client::{AskError, ClientConnection, Deadline},
     probe,
@@ -220,22 +220,45 @@ pub(super) fn confirm(
     exchanges: &[Exchange],
 ) -> anyhow::Result<Learned> {
     let mut asked: Vec<&str> = Vec::new();
-    for exchange in exchanges {
-        if asked.contains(&exchange.name.as_str()) {
+    // The steps of a sequence need each other, so they are asked together.
+    for together in exchanges.chunk_by(|_, next| next.step.as_ref().is_some_and(|step| !step.is_first)) {
+        if together.iter().all(|exchange| asked.contains(&exchange.name.as_str())) {
             continue;
         }
-        asked.push(&exchange.name);
-        let answer = server.ask(exchange).with_context(|| format!("the contract {contract}"))?;
-        ensure!(
-            probe::is_right(&exchange.expected, &answer),
-            "the contract {contract} is not honoured: \"{}\" is answered with {}, expected is {}",
-            exchange.name,
-            described(&answer),
-            exchange.expected.describe()
-        );
+        let mut captured = Captured::new();
+        for exchange in together {
+            asked.push(&exchange.name);
+            confirm_one(server, contract, exchange, &mut captured)?;
+        }
     }
     let check = format!("every response is compared with what the contract {contract} asks for");
     Ok(Learned { check, warnings: Vec::new() })
+}
+
+/// With the values of the steps before it, to which it adds its own.
+fn confirm_one(
+    server: &mut impl Ask,
+    contract: &str,
+    exchange: &Exchange,
+    captured: &mut Captured,
+) -> anyhow::Result<()> {
+    let rule = exchange.step.as_ref().map(|step| &step.rule);
+    let filled = rule.and_then(|rule| rule.fill(captured));
+    let exchange = filled.as_ref().unwrap_or(exchange);
+    let (name, expected) = (&exchange.name, exchange.expected.describe());
+    let answer = server.ask(exchange).with_context(|| format!("the contract {contract}"))?;
+    ensure!(
+        probe::is_right(&exchange.expected, &answer),
+        "the contract {contract} is not honoured: \"{name}\" is answered with {}, expected is {expected}",
+        described(&answer),
+    );
+    if let Err(missing) = rule.map_or(Ok(()), |rule| rule.capture(&answer, captured)) {
+        let answer = described(&answer);
+        bail!(
+            "the contract {contract} is not honoured: \"{name}\" is answered with {answer}, expected is {missing}"
+        );
+    }
+    Ok(())
 }
 
 /// What would be compared, if nothing is asked before the load.

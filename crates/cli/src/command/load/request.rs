@@ -54,6 +54,7 @@ impl RequestSpec {
             is_head: self.method() == "HEAD",
             expected: Expected { status: 200, body: ExpectedBody::Any },
             name: format!("{} {}", self.method(), url.path),
+            step: None,
         }
     }
 
@@ -194,23 +195,23 @@ pub(super) fn only(text: &str) -> anyhow::Result<Only> {
     Ok(Only { name: name.to_owned(), weight: Some(number) })
 }
 
-/// The contract with these requests as its load, where any are named. One that only verify sends may be named too.
-pub(super) fn narrowed(contract: &Contract, only: &[Only]) -> anyhow::Result<Contract> {
-    let mut contract = contract.clone();
+/// The contract with these requests and sequences as its load, where any are named. One that only verify sends may be named too.
+pub(super) fn narrowed(of: &Contract, only: &[Only]) -> anyhow::Result<Contract> {
+    let mut contract = of.clone();
     if only.is_empty() {
         return Ok(contract);
     }
-    contract.requests.iter_mut().for_each(|request| request.load = false);
+    let names: Vec<&str> = of.loadable().collect();
+    contract.parts_mut().for_each(|part| *part.load = false);
     for wanted in only {
-        let names: Vec<String> = contract.requests.iter().map(|request| request.name.clone()).collect();
-        let found = contract.requests.iter_mut().find(|request| request.name == wanted.name);
-        let request = found.with_context(|| {
-            let nearest = suggestion(&wanted.name, names.iter().map(String::as_str));
-            format!("--only: the contract \"{}\" has no request \"{}\"{nearest}", contract.name, wanted.name)
+        let found = contract.parts_mut().find(|part| part.name == wanted.name);
+        let part = found.with_context(|| {
+            let nearest = suggestion(&wanted.name, names.iter().copied());
+            format!("--only: the contract \"{}\" has no request \"{}\"{nearest}", of.name, wanted.name)
         })?;
-        ensure!(!request.load, "--only: the request \"{}\" stands twice: give it a weight", wanted.name);
-        request.load = true;
-        request.weight = wanted.weight.unwrap_or(request.weight);
+        ensure!(!*part.load, "--only: the request \"{}\" stands twice: give it a weight", wanted.name);
+        *part.load = true;
+        *part.weight = wanted.weight.unwrap_or(*part.weight);
     }
     Ok(contract)
 }

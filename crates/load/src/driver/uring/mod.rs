@@ -20,6 +20,7 @@ use rustix::io::Errno;
 use rustix::net::{SocketAddrAny, SocketFlags};
 
 use self::buffers::{Buffers, ReceivedRange};
+use super::outgoing::Outgoing;
 use super::socket::{self, broken_failure, connect_failure};
 use super::{Driver, Event};
 use crate::endpoint::Route;
@@ -117,7 +118,7 @@ pub(crate) struct Uring {
     ring: IoUring,
     buffers: Buffers,
     sockets: Vec<RingSocket>,
-    requests: Arc<RequestBuffer>,
+    outgoing: Outgoing,
     /// Replaced buffers that a large send may still read.
     retired: Vec<Arc<RequestBuffer>>,
     /// Pending large sends, including those of closed connections.
@@ -281,7 +282,7 @@ impl Uring {
     fn send_large(&mut self, slot: usize) {
         let socket = &self.sockets[slot];
         let Some(fd) = &socket.fd else { return };
-        let bytes = &self.requests.bytes()[socket.unsent.clone()];
+        let bytes = self.outgoing.bytes(slot, socket.unsent.clone());
         let length = bytes.len().min(SEND_BYTES_MAX) as u32;
         let entry = opcode::Send::new(Fd(fd.as_raw_fd()), bytes.as_ptr(), length)
             .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL)
@@ -290,6 +291,13 @@ impl Uring {
         self.large_sends += 1;
         // SAFETY: a buffer is kept until no large send is pending.
         unsafe { self.push(&entry) };
+    }
+
+    /// Keeps a buffer that was replaced for as long as a large send may read it.
+    fn retire(&mut self, old: Arc<RequestBuffer>) {
+        if self.large_sends > 0 {
+            self.retired.push(old);
+        }
     }
 
     /// The event of a completion, if it concerns the caller.
@@ -409,7 +417,7 @@ impl Driver for Uring {
             ring,
             buffers,
             sockets,
-            requests: Arc::default(),
+            outgoing: Outgoing::new(slots),
             retired: Vec::new(),
             large_sends: 0,
             target: Box::new(SocketAddr::from(([0, 0, 0, 0], 0)).into()),
@@ -425,10 +433,22 @@ impl Driver for Uring {
     fn set_requests(&mut self, requests: Arc<RequestBuffer>) {
         // Small sends end with their submission.
         self.flush();
-        let old = mem::replace(&mut self.requests, requests);
-        if self.large_sends > 0 {
-            self.retired.push(old);
+        let old = self.outgoing.share(requests);
+        self.retire(old);
+    }
+
+    fn set_own(&mut self, slot: usize, request: &[u8]) -> Result<Range<usize>, Failure> {
+        let socket = &self.sockets[slot];
+        if socket.sending != Sending::Nothing {
+            // The rest of the request before, which was answered too early, would be looked for in this one.
+            return Err(Failure::Malformed);
         }
+        if socket.batch == self.batch {
+            self.flush();
+        }
+        let (range, old) = self.outgoing.own(slot, request);
+        self.retire(old);
+        Ok(range)
     }
 
     fn connect(&mut self, slot: usize, route: &Route) -> Result<(), Failure> {
@@ -458,7 +478,7 @@ impl Driver for Uring {
         socket.batch = self.batch;
         let token = Token { operation: Operation::SmallSend, slot, generation: socket.generation };
         let entry =
-            opcode::Send::new(Fd(fd.as_raw_fd()), self.requests.bytes()[range].as_ptr(), length as u32)
+            opcode::Send::new(Fd(fd.as_raw_fd()), self.outgoing.bytes(slot, range).as_ptr(), length as u32)
                 .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL | libc::MSG_DONTWAIT)
                 .build()
                 .flags(squeue::Flags::SKIP_SUCCESS)

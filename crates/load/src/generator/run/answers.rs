@@ -5,6 +5,7 @@ use crate::driver::Driver;
 use crate::exchange::Exchange;
 use crate::generator::check::Outcome;
 use crate::generator::connection::Connection;
+use crate::generator::session::Session;
 use crate::generator::worker::Worker;
 use crate::tally::{Failure, Sample};
 
@@ -38,7 +39,7 @@ impl<D: Driver> Run<'_, D> {
     #[inline]
     fn read_answers(&mut self, slot: usize, hangup: bool, now_ns: u64) -> Disposition {
         let check = self.shared.load.check;
-        let Worker { driver, connections, stamps, memos, pool, .. } = &mut *self.worker;
+        let Worker { driver, connections, stamps, memos, sessions, pool, .. } = &mut *self.worker;
         let connection = &mut connections[slot];
         let received = driver.received();
         self.ledger.bytes_received(received.len());
@@ -47,7 +48,13 @@ impl<D: Driver> Run<'_, D> {
         loop {
             let exchange = &pool.exchanges()[connection.exchange];
             let memo = &mut memos[connection.exchange];
-            let outcome = connection.inspection.feed(exchange, memo, check, &mut bytes);
+            let inspection = &mut connection.inspection;
+            let outcome = match sessions.get_mut(slot) {
+                None => inspection.feed(exchange, memo, check, &mut bytes),
+                Some(session) => session.judge(exchange, memo, &mut bytes, |exchange, memo, bytes| {
+                    inspection.feed(exchange, memo, check, bytes)
+                }),
+            };
             let Some((outcome, keep_alive)) = ended(outcome, connection, bytes, hangup) else {
                 // Its close follows as an event of its own, unless the response ended before.
                 return if answered { Disposition::Busy } else { Disposition::Incomplete };
@@ -55,13 +62,19 @@ impl<D: Driver> Run<'_, D> {
             let stamp = *stamps.at(slot, connection.oldest, 0);
             self.ledger.came(connection.inspection.status());
             match outcome {
-                Ok(()) => self.ledger.answered(stamp, now_ns, self.deadline_ns),
+                Ok(()) => {
+                    self.ledger.answered(stamp, now_ns, self.deadline_ns);
+                    connection.exchange = pool.after(connection.exchange);
+                }
                 Err(failure) => {
-                    self.ledger.sample(failure, now_ns, || sample(exchange, connection, failure, received));
+                    let session = sessions.get(slot);
+                    let sample = || sample(exchange, session, connection, failure, received);
+                    self.ledger.sample(failure, now_ns, sample);
                     self.ledger.failed(stamp, failure, now_ns);
+                    // The rest of a sequence needs this answer.
+                    connection.exchange = pool.beginning(pool.after(connection.exchange));
                 }
             }
-            connection.exchange = pool.after(connection.exchange);
             connection.oldest = stamps.after(connection.oldest);
             connection.in_flight -= 1;
             answered = true;
@@ -99,12 +112,20 @@ impl<D: Driver> Run<'_, D> {
         let connection = &mut worker.connections[slot];
         if connection.in_flight == 0 {
             // A server may close an idle connection at any time; no request fails by it.
+            self.cut_sequence(slot, now_ns);
             self.abandon(slot);
             return self.reopen(slot, now_ns);
         }
         let exchange = &worker.pool.exchanges()[connection.exchange];
         let memo = &mut worker.memos[connection.exchange];
-        match connection.inspection.eof(exchange, memo, self.shared.load.check) {
+        let (inspection, check) = (&mut connection.inspection, self.shared.load.check);
+        let outcome = match worker.sessions.get_mut(slot) {
+            None => inspection.eof(exchange, memo, check),
+            Some(session) => session.judge(exchange, memo, &mut &[][..], |exchange, memo, _| {
+                inspection.eof(exchange, memo, check)
+            }),
+        };
+        match outcome {
             Outcome::Failed { failure, .. } => self.broken(slot, failure, now_ns),
             Outcome::Partial => self.broken(slot, Failure::ClosedMidResponse, now_ns),
             Outcome::Answered { .. } => {
@@ -119,13 +140,31 @@ impl<D: Driver> Run<'_, D> {
         }
     }
 
+    /// A connection has ended with nothing in flight. Where a sequence would go on, that is a failure: a service that closes
+    /// after each answer would otherwise never be asked for a second step, and look good.
+    fn cut_sequence(&mut self, slot: usize, now_ns: u64) {
+        let (pool, next) = (&self.worker.pool, self.worker.connections[slot].exchange);
+        if now_ns >= self.deadline_ns || !pool.is_within_sequence(next) {
+            return;
+        }
+        self.ledger.connection_failed(Failure::CutSequence, now_ns);
+        self.ledger.sample(Failure::CutSequence, now_ns, || Sample {
+            failure: Failure::CutSequence,
+            exchange: pool.exchanges()[next].name.clone(),
+            expected: "an open connection for the next step of a sequence".to_owned(),
+            got: Vec::new(),
+            at_ns: 0,
+        });
+    }
+
     /// The connection is broken: the oldest request has failed, and so have those behind it.
     pub(super) fn broken(&mut self, slot: usize, failure: Failure, now_ns: u64) {
         let worker = &mut *self.worker;
         let connection = &worker.connections[slot];
         if connection.in_flight > 0 {
             let exchange = &worker.pool.exchanges()[connection.exchange];
-            self.ledger.sample(failure, now_ns, || sample(exchange, connection, failure, &[]));
+            let session = worker.sessions.get(slot);
+            self.ledger.sample(failure, now_ns, || sample(exchange, session, connection, failure, &[]));
         }
         self.end_connection(slot, failure, now_ns);
     }
@@ -137,6 +176,11 @@ impl<D: Driver> Run<'_, D> {
         if connection.allowed == 0 && connection.in_flight == 0 {
             self.ledger.connection_done(connection.since_ns, now_ns);
         }
+        if connection.in_flight == 0 {
+            self.cut_sequence(slot, now_ns);
+        }
+        let worker = &mut *self.worker;
+        let connection = &worker.connections[slot];
         for nth in 0..connection.in_flight {
             let stamp = *worker.stamps.at(slot, connection.oldest, nth);
             self.ledger.failed(stamp, failure, now_ns);
@@ -181,11 +225,17 @@ fn ended(
     Some((result, keep_alive && rest.is_empty() && connection.unsent.is_empty() && !hangup))
 }
 
-fn sample(exchange: &Exchange, connection: &Connection, failure: Failure, bytes: &[u8]) -> Sample {
+fn sample(
+    exchange: &Exchange,
+    session: Option<&Session>,
+    connection: &Connection,
+    failure: Failure,
+    bytes: &[u8],
+) -> Sample {
     Sample {
         failure,
         exchange: exchange.name.clone(),
-        expected: exchange.expected.describe(),
+        expected: session.map_or_else(|| exchange.expected.describe(), |session| session.expected(exchange)),
         got: connection.inspection.got(failure, bytes),
         at_ns: 0,
     }

@@ -91,12 +91,14 @@ impl<D: Driver> Run<'_, D> {
     #[inline]
     pub(super) fn send(&mut self, slot: usize, count: usize, due_ns: Option<u64>, now_ns: u64) {
         let worker = &mut *self.worker;
-        let connection = &mut worker.connections[slot];
-        let exchanges = worker.pool.exchanges();
+        let connection = &worker.connections[slot];
+        let exchanges = worker.pool.exchanges().len();
         let mut first = connection.exchange + connection.in_flight;
-        while first >= exchanges.len() {
-            first -= exchanges.len();
+        while first >= exchanges {
+            first -= exchanges;
         }
+        let outgoing = worker.outgoing(slot, first, count);
+        let connection = &mut worker.connections[slot];
         // Read anew: the time for checking the previous response is the generator's, not the server's.
         let sent_ns = Monotonic.now_ns();
         let stamp = Stamp { due_ns: due_ns.unwrap_or(sent_ns), sent_ns };
@@ -104,13 +106,16 @@ impl<D: Driver> Run<'_, D> {
             *worker.stamps.at(slot, connection.oldest, connection.in_flight + nth) = stamp;
         }
         if connection.in_flight == 0 {
-            connection.inspection.start(&exchanges[first]);
+            connection.inspection.start(&worker.pool.exchanges()[first]);
         }
         connection.in_flight += count;
         connection.allowed -= count as u64;
         connection.share -= count as u64;
-        connection.unsent = worker.requests.range(first, count);
         self.ledger.sent(count, sent_ns);
+        match outgoing {
+            Ok(range) => connection.unsent = range,
+            Err(failure) => return self.broken(slot, failure, now_ns),
+        }
         self.send_on(slot, now_ns);
     }
 

@@ -194,7 +194,7 @@ fn mistakes_in_what_is_drawn_are_reported() {
     assert_snapshot!(error("path = '/{{items.idd}}'", ""), @r#"shop.toml:10: the table "items" has no column "idd"; did you mean "id"?"#);
     assert_snapshot!(error("path = '/{{items}}'", ""), @"shop.toml:10: {{items}} is a table: name a column of it, such as {{items.id}}");
     assert_snapshot!(error("path = '/{{item.id}}'", ""), @r#"shop.toml:10: unknown placeholder "item.id"; did you mean "items"?"#);
-    assert_snapshot!(error("path = '/{{row}}'", ""), @r#"shop.toml:10: unknown placeholder "row"; valid names are: bytes, env, label, number, phrase, text, items"#);
+    assert_snapshot!(error("path = '/{{row}}'", ""), @r#"shop.toml:10: unknown placeholder "row"; valid names are: bytes, captured, env, label, number, phrase, text, items"#);
     assert_snapshot!(error("path = '/'", "body = '{{items.name}}'"), @r#"shop.toml:13: {{items.name}} is of a row that the request does not name: put a column of "items" into the request too"#);
     assert_snapshot!(error(ASK, "json = '{{items.id}}{{items.id}}'"), @"shop.toml:13: this is no JSON once its placeholders are filled: trailing characters at line 1 column 5");
     assert_snapshot!(error(

@@ -6,6 +6,8 @@ pub(crate) struct Request {
     pub method: String,
     pub path: String,
     pub query: String,
+    /// Empty if there is none.
+    pub authorization: String,
     pub body: Vec<u8>,
     pub keep_alive: bool,
     pub http_1_0: bool,
@@ -70,13 +72,14 @@ fn parse_head(head: &str) -> Option<(Request, Option<usize>)> {
         return None;
     }
     let http_1_0 = version == "HTTP/1.0";
-    let (mut length, mut keep_alive) = (Some(0), !http_1_0);
+    let (mut length, mut keep_alive, mut authorization) = (Some(0), !http_1_0, String::new());
     for line in lines {
         let (name, value) = line.split_once(':')?;
         let value = value.trim();
         match name.to_ascii_lowercase().as_str() {
             "content-length" => length = Some(value.parse().ok()?),
             "transfer-encoding" => length = None,
+            "authorization" => authorization = value.to_owned(),
             "connection" if value.eq_ignore_ascii_case("close") => keep_alive = false,
             "connection" if value.eq_ignore_ascii_case("keep-alive") => keep_alive = true,
             _ => {}
@@ -84,7 +87,7 @@ fn parse_head(head: &str) -> Option<(Request, Option<usize>)> {
     }
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let (method, path, query) = (method.into(), path.into(), query.into());
-    Some((Request { method, path, query, body: Vec::new(), keep_alive, http_1_0 }, length))
+    Some((Request { method, path, query, authorization, body: Vec::new(), keep_alive, http_1_0 }, length))
 }
 
 /// What is to be answered.
@@ -92,6 +95,7 @@ fn parse_head(head: &str) -> Option<(Request, Option<usize>)> {
 pub(crate) struct Response {
     pub status: u16,
     pub content_type: &'static str,
+    pub location: Option<String>,
     pub body: Vec<u8>,
 }
 
@@ -107,17 +111,23 @@ pub(crate) struct Framing {
 
 impl Response {
     pub(crate) fn text(status: u16, body: impl Into<Vec<u8>>) -> Self {
-        Self { status, content_type: "text/plain; charset=utf-8", body: body.into() }
+        Self { status, content_type: "text/plain; charset=utf-8", location: None, body: body.into() }
     }
 
     pub(crate) fn json(body: impl Into<Vec<u8>>) -> Self {
-        Self { status: 200, content_type: "application/json", body: body.into() }
+        Self { status: 200, content_type: "application/json", location: None, body: body.into() }
+    }
+
+    pub(crate) fn created(location: String, body: impl Into<Vec<u8>>) -> Self {
+        Self { status: 201, location: Some(location), ..Self::json(body) }
     }
 
     /// The bytes on the wire.
     pub(crate) fn write(&self, framing: Framing) -> Vec<u8> {
         let reason = match self.status {
             200 => "OK",
+            201 => "Created",
+            401 => "Unauthorized",
             400 => "Bad Request",
             405 => "Method Not Allowed",
             _ => "Not Found",
@@ -127,6 +137,9 @@ impl Response {
             "HTTP/1.1 {} {reason}\r\nContent-Type: {}\r\nContent-Length: {length}\r\n",
             self.status, self.content_type
         );
+        if let Some(location) = &self.location {
+            head += &format!("Location: {location}\r\n");
+        }
         if let Some(date) = framing.date {
             head += &format!("Date: {date}\r\n");
         }

@@ -10,6 +10,7 @@ mod connection;
 mod http;
 mod modes;
 mod routes;
+mod sessions;
 mod table;
 
 use connection::Server;

@@ -69,6 +69,9 @@ modes! {
     ClosesAt1000        "closes-at-1000"         "closes a connection after 1000 answers, and says nothing"
     ClosesAtThaw        "closes-at-thaw"         "takes an interrupted read for an error of the connection"
     DiesAtThaw          "dies-at-thaw"           "ends with status 1 when a read is interrupted"
+    OneToken            "one-token"              "gives every session the same token, which works for one item"
+    OtherSession        "other-session"          "answers who logged in last as the owner of any item"
+    NoTokenIn100        "no-token-in-100"        "gives each 100th session no token"
     DropsPipelined      "drops-second-pipelined" "forgets the second of two pipelined requests"
 }
 

@@ -3,6 +3,7 @@
 
 use crate::http::{Request, Response};
 use crate::modes::Mode;
+use crate::sessions::Sessions;
 use crate::table::Items;
 use serde_json::{Map, Value};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,6 +27,7 @@ pub(crate) struct Routes {
     first_form: OnceLock<Response>,
     /// How often the item of the shop was read.
     reads: AtomicU64,
+    sessions: Sessions,
     items: Items,
     /// How often one of them was asked for.
     asked: AtomicU64,
@@ -43,6 +45,7 @@ impl Routes {
             first_label: OnceLock::new(),
             first_form: OnceLock::new(),
             reads: AtomicU64::new(0),
+            sessions: Sessions::new(mode),
             items,
             asked: AtomicU64::new(0),
         }
@@ -50,7 +53,7 @@ impl Routes {
 
     /// The answer, as the mode has it.
     pub(crate) fn answer(&self, request: &Request) -> Response {
-        let mut response = self.route(request);
+        let mut response = self.sessions.answer(request).unwrap_or_else(|| self.route(request));
         if self.mode == Mode::No404 && matches!(response.status, 404 | 405) {
             response = Response::text(200, "OK");
         }
@@ -195,6 +198,7 @@ mod tests {
             method: method.to_owned(),
             path: path.to_owned(),
             query: query.to_owned(),
+            authorization: String::new(),
             body: body.as_bytes().to_vec(),
             keep_alive: true,
             http_1_0: false,

@@ -228,6 +228,8 @@ fn how(failure: Failure) -> &'static str {
         Failure::Malformed => "not HTTP/1.1",
         Failure::Mismatch => "with an unexpected body",
         Failure::Status => "with an unexpected status",
+        Failure::MissingValue => "without a value for a later step",
+        Failure::CutSequence => "closed between two steps",
         Failure::NoPorts => "without a free local port",
         Failure::NoDescriptors => "without a file descriptor",
         Failure::Other => "refused by the system",

@@ -101,9 +101,10 @@ impl Errors {
                 Failure::Reset
                 | Failure::ClosedBeforeResponse
                 | Failure::ClosedMidResponse
-                | Failure::Malformed => &mut self.read,
+                | Failure::Malformed
+                | Failure::CutSequence => &mut self.read,
                 Failure::ResponseTimeout => &mut self.timeout,
-                Failure::Mismatch | Failure::Status => &mut self.response,
+                Failure::Mismatch | Failure::Status | Failure::MissingValue => &mut self.response,
                 Failure::Other => other(self),
             } += count;
         }

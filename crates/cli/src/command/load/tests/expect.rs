@@ -21,7 +21,7 @@ impl Ask for Answers {
 
 fn exchange(name: &str) -> Exchange {
     let expected = Expected { status: 0, body: ExpectedBody::Any };
-    Exchange { request: Vec::new(), is_head: false, expected, name: name.to_owned() }
+    Exchange { request: Vec::new(), is_head: false, expected, name: name.to_owned(), step: None }
 }
 
 fn said(answers: &[(u16, &'static str)], rules: Rules) -> String {
