@@ -53,6 +53,8 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    // Where the kernel refuses it, a file without room ends the program, as it would any other.
+    let _ends_it = tare_host::signals::survive_the_limit_of_a_file();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(mut error) => {

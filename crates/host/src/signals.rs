@@ -11,7 +11,7 @@ use std::{
 };
 
 use rustix::time::{ClockId, clock_gettime};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 
 /// A further signal within this time is the same request: `timeout` sends one to its command and one to the whole group.
 const SAME_NS: u64 = 100_000_000;
@@ -80,6 +80,16 @@ pub fn listen_by_socket() -> io::Result<UnixStream> {
         signal_hook::low_level::pipe::register(signal, write.try_clone()?)?;
     }
     Ok(read)
+}
+
+/// A file that may not grow any further (`ulimit -f`) is an error of the write, as a full disk is. Without this the kernel ends
+/// the process, which could not say why.
+///
+/// # Errors
+/// The kernel refuses a handler.
+pub fn survive_the_limit_of_a_file() -> io::Result<()> {
+    // A handler, and not that it is ignored: programs that are started would inherit that.
+    signal_hook::flag::register(SIGXFSZ, Arc::default()).map(drop)
 }
 
 pub fn received() -> Option<i32> {

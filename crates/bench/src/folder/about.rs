@@ -138,12 +138,12 @@ mod tests {
         let about = About { format: folder::FORMAT.to_owned(), command, revision, aspects: BTreeMap::new() };
         about.keep(run.path()).unwrap();
         assert_eq!(About::read(run.path()).unwrap(), Some(about));
-        let newer = r#"{"format":"2.1","command":[],"revision":null,"aspects":{},"colour":1}"#;
+        let newer = r#"{"format":"2.2","command":[],"revision":null,"aspects":{},"colour":1}"#;
         fs::write(run.path().join("about.json"), newer).unwrap();
         assert!(About::read(run.path()).unwrap().is_some());
         fs::write(run.path().join("about.json"), "{\"format\":\"3.1\"}").unwrap();
         let newer = About::read(run.path()).unwrap_err().to_string();
-        assert!(newer.ends_with("has format \"3.1\", newer than \"2.0\", which this tare reads"), "{newer}");
+        assert!(newer.ends_with("has format \"3.1\", newer than \"2.1\", which this tare reads"), "{newer}");
     }
 
     #[test]

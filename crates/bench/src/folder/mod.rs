@@ -1,6 +1,7 @@
 //! The run folder: `run.json`, `journal.ndjson`, `histograms/ROW/block-NNN.hgrm-v2`, `services/NAME/`. Everything a
 //! table is made of is in it, so that it can be copied, compared and read again. The journal is appended to and
-//! flushed to the disk record by record: a run that is killed loses at most the slice in flight.
+//! flushed to the disk record by record: a run that is killed loses at most the slice in flight. A record is whole or absent:
+//! each line has a checksum, and what was written of one that could not be stored is taken back.
 //!
 //! Whoever writes the journal holds a lock on it, which the kernel takes back however the writer ends. So a run in
 //! progress differs from one that was cut off, and a run that is being measured cannot be resumed.
@@ -8,6 +9,7 @@
 pub mod about;
 mod loads;
 mod read;
+mod seal;
 pub mod series;
 
 pub use read::{Head, is_readable, other_format, read, read_header, why_none};
@@ -29,7 +31,7 @@ use crate::{
 use tare_host::{environment::Environment, foreign, secrets};
 
 /// The version of the run folder's format: `major.minor`.
-pub const FORMAT: &str = "2.0";
+pub const FORMAT: &str = "2.1";
 
 /// No file but the journal is larger, of those that Tare writes: a run folder may come from anybody.
 pub const FILE_BYTES_MAX: u64 = 64 << 20;
@@ -77,6 +79,10 @@ const LOOK_MAX: Duration = Duration::from_millis(500);
 pub struct RunFolder {
     path: PathBuf,
     journal: File,
+    /// Of whole lines in it.
+    bytes: u64,
+    /// It ends with a part of a line that could not be taken back.
+    is_torn: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -106,7 +112,8 @@ impl RunFolder {
         let file = OpenOptions::new().create_new(true).append(true).open(&journal).map_err(at(&journal))?;
         // No other process can be writing a new file; one that only looks is soon gone.
         let _ = file.lock();
-        Ok(RunFolder { path: path.to_owned(), journal: file })
+        sync_folder(path).map_err(at(path))?;
+        Ok(RunFolder { path: path.to_owned(), journal: file, bytes: 0, is_torn: false })
     }
 
     /// Opens the journal of a run that was cut off, to continue after what was read of it. What was written of a record
@@ -115,7 +122,7 @@ impl RunFolder {
     /// # Errors
     /// If another Tare writes or has written into it, if the run is of another format, or if the file system refuses.
     pub fn reopen(path: &Path, run: &StoredRun) -> Result<RunFolder, FolderError> {
-        if run.header.format != FORMAT {
+        if read::is_newer(&run.header.format) {
             let (path, found) = (path.to_owned(), run.header.format.clone());
             return Err(FolderError::Format { path, found });
         }
@@ -127,8 +134,14 @@ impl RunFolder {
         if read::records(&bytes[..], &run.header.plan).map_err(at)?.0.len() != run.records.len() {
             return Err(FolderError::Busy { path: path.to_owned() });
         }
-        file.set_len(whole(&bytes) as u64).map_err(at)?;
-        Ok(RunFolder { path: path.to_owned(), journal: file })
+        let bytes = whole(&bytes) as u64;
+        file.set_len(bytes).map_err(at)?;
+        Ok(RunFolder { path: path.to_owned(), journal: file, bytes, is_torn: false })
+    }
+
+    /// What was written of a record that could not be stored.
+    fn take_back(&mut self) {
+        self.is_torn = self.journal.set_len(self.bytes).is_err();
     }
 
     pub fn path(&self) -> &Path {
@@ -138,9 +151,18 @@ impl RunFolder {
 
 impl Journal for RunFolder {
     fn append(&mut self, record: &Record) -> io::Result<()> {
-        let line = serde_json::to_string(record)? + "\n";
-        self.journal.write_all(secrets::redact(&line).as_bytes())?;
-        self.journal.sync_data()
+        if self.is_torn {
+            return Err(io::Error::other(
+                "the journal ends with a part of a record that cannot be taken back",
+            ));
+        }
+        let line = seal::sealed(&secrets::redact(&serde_json::to_string(record)?)) + "\n";
+        let written = self.journal.write_all(line.as_bytes()).and_then(|()| self.journal.sync_data());
+        match &written {
+            Ok(()) => self.bytes += line.len() as u64,
+            Err(_) => self.take_back(),
+        }
+        written
     }
 }
 
@@ -157,6 +179,28 @@ pub fn replace_header(run: &Path, header: &Header) -> Result<(), FolderError> {
 fn write_header(mut file: File, header: &Header) -> io::Result<()> {
     let text = serde_json::to_string_pretty(header)? + "\n";
     file.write_all(text.as_bytes()).and_then(|()| file.sync_all())
+}
+
+/// A file that is new is found again after a power cut once its folder is on the disk too.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    match File::open(path)?.sync_all() {
+        // A file system that cannot do that.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        synced => synced,
+    }
+}
+
+/// Writes a file, whose folder is made, to the disk.
+///
+/// # Errors
+/// If the file system refuses.
+pub fn write_through(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
 }
 
 pub fn journal_path(run: &Path) -> PathBuf {
@@ -279,6 +323,53 @@ mod tests {
         drop(journal);
         assert_eq!(told(), (false, false));
         assert_eq!(read(path).unwrap().damage.len(), 1);
+    }
+
+    #[test]
+    fn every_line_is_sealed_and_one_that_was_changed_is_left_out_and_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        let mut journal = RunFolder::create(path, &kept(0).header).unwrap();
+        let records: Vec<Record> = ["one", "two", "three"].map(|reason| failed(0, reason)).to_vec();
+        records.iter().for_each(|record| journal.append(record).unwrap());
+        drop(journal);
+        let found = read(path).unwrap();
+        assert_eq!((&found.records, found.damage), (&records, Vec::<String>::new()));
+        let text = fs::read_to_string(journal_path(path)).unwrap();
+        fs::write(journal_path(path), text.replace("two", "twu")).unwrap();
+        let found = read(path).unwrap();
+        assert_eq!(found.records, [records[0].clone(), records[2].clone()]);
+        let told =
+            "journal.ndjson: line 2: left out: its checksum is wrong: it was damaged after it was written";
+        assert_eq!(found.damage, [told]);
+    }
+
+    #[test]
+    fn a_run_of_an_older_minor_format_is_read_and_resumed_without_a_word() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut older = kept(0);
+        older.header.format = "2.0".to_owned();
+        drop(RunFolder::create(folder.path(), &older.header).unwrap());
+        let line = serde_json::to_string(&failed(0, "b")).unwrap() + "\n";
+        fs::write(journal_path(folder.path()), &line).unwrap();
+        let found = read(folder.path()).unwrap();
+        assert_eq!((found.records.len(), found.damage.len()), (1, 0));
+        RunFolder::reopen(folder.path(), &found).unwrap().append(&failed(0, "c")).unwrap();
+        let found = read(folder.path()).unwrap();
+        assert_eq!((found.records.len(), found.damage.len()), (2, 0));
+        older.header.format = "2.9".to_owned();
+        let refused = RunFolder::reopen(folder.path(), &older).unwrap_err();
+        assert!(matches!(refused, FolderError::Format { .. }), "{refused}");
+    }
+
+    #[test]
+    fn after_a_part_of_a_record_that_cannot_be_taken_back_nothing_is_written() {
+        let full = OpenOptions::new().append(true).open("/dev/full").unwrap();
+        let mut journal = RunFolder { path: "a".into(), journal: full, bytes: 0, is_torn: false };
+        assert_eq!(journal.append(&failed(0, "a")).unwrap_err().kind(), io::ErrorKind::StorageFull);
+        journal.journal = tempfile::tempfile().unwrap();
+        assert!(journal.append(&failed(0, "b")).unwrap_err().to_string().contains("part of a record"));
+        assert_eq!(journal.journal.metadata().unwrap().len(), 0);
     }
 
     fn kept(records: usize) -> StoredRun {

@@ -14,7 +14,9 @@ use tare_host::foreign;
 
 use crate::plan::{Order, Plan, Until};
 
-use super::{FILE_BYTES_MAX, FORMAT, FolderError, Header, Record, StoredRun, is_being_written, journal_path};
+use super::{
+    FILE_BYTES_MAX, FORMAT, FolderError, Header, Record, StoredRun, is_being_written, journal_path, seal,
+};
 
 /// What `run.json` holds, whatever it is.
 #[derive(Debug, Clone)]
@@ -128,16 +130,22 @@ fn major(format: &str) -> Option<&str> {
 
 /// How a format differs from [`FORMAT`]: an older one needs another Tare than a newer one.
 pub fn other_format(found: &str) -> String {
-    let version = |format: &str| -> Option<(u32, u32)> {
-        let (major, minor) = format.split_once('.')?;
-        Some((major.parse().ok()?, minor.parse().ok()?))
-    };
     let age = match version(found).zip(version(FORMAT)) {
         Some((found, own)) if found > own => "newer than",
         Some((found, own)) if found < own => "older than",
         _ => return format!("format \"{found}\", and this tare reads \"{FORMAT}\""),
     };
     format!("format \"{found}\", {age} \"{FORMAT}\", which this tare reads")
+}
+
+fn version(format: &str) -> Option<(u32, u32)> {
+    let (major, minor) = format.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// Whether it may have what this program does not know. Of an older one it knows everything.
+pub(super) fn is_newer(format: &str) -> bool {
+    version(format).is_none_or(|found| Some(found) > version(FORMAT))
 }
 
 /// The value of a head, and what this program leaves out of it.
@@ -150,7 +158,7 @@ pub(super) fn known<T: DeserializeOwned>(
     let found = serde_ignored::deserialize(value, |path| unknown.push(format!("\"{path}\"")))
         .map_err(|error: serde_json::Error| error.to_string())?;
     let mut damage = Vec::new();
-    if format != FORMAT {
+    if is_newer(format) {
         let other = other_format(format);
         damage.push(format!("{file} has {other}: what this tare does not know of it is not shown"));
     }
@@ -194,6 +202,10 @@ pub(super) fn records_within(
         if line.is_empty() {
             continue;
         }
+        let Some(line) = seal::unsealed(&line) else {
+            left_out.entry(seal::WRONG.to_owned()).or_default().push(number);
+            continue;
+        };
         // An enum and an option are `?` in a path.
         let name = |path: serde_ignored::Path| {
             unknown.entry(path.to_string().replace("?.", "")).or_default().push(number);
