@@ -16,6 +16,7 @@ use crate::{
     experiment::Layout,
     folder::{about, service_folder},
     plan::{Counted, Excluded, Exclusion, Plan},
+    schedule::{CutOff, InstrumentFailure},
 };
 use tare_host::{process::Supervisor, secrets};
 use tare_service::{
@@ -111,7 +112,7 @@ struct Candidate<'a> {
 /// what is wrong with it. Transcripts go to the run folder. `after` is given the name of each.
 ///
 /// # Errors
-/// If a transcript cannot be stored.
+/// If a transcript cannot be stored, or the machine refuses what starting a service takes.
 pub fn verify_all(
     plan: &mut Plan,
     rows: &[Row],
@@ -120,7 +121,7 @@ pub fn verify_all(
     run: &Path,
     interrupt: &AtomicBool,
     after: impl Fn(&str) + Sync,
-) -> io::Result<()> {
+) -> Result<(), CutOff> {
     let candidates = candidates(plan, rows, contracts);
     let found = verify_each(&candidates, plan.seed, supervisor, run, interrupt, after)?;
     for (row, excluded) in found.into_iter().filter_map(|(row, excluded)| Some((row, excluded?))) {
@@ -167,10 +168,10 @@ fn verify_each(
     run: &Path,
     interrupt: &AtomicBool,
     after: impl Fn(&str) + Sync,
-) -> io::Result<Vec<(usize, Option<Excluded>)>> {
+) -> Result<Vec<(usize, Option<Excluded>)>, CutOff> {
     let next = AtomicUsize::new(0);
     let found = Mutex::new(Vec::new());
-    let work = || -> io::Result<()> {
+    let work = || -> Result<(), CutOff> {
         while let Some(candidate) = candidates.get(next.fetch_add(1, Ordering::Relaxed)) {
             if interrupt.load(Ordering::Relaxed) {
                 return Ok(());
@@ -197,7 +198,7 @@ fn verify_one(
     seed: u64,
     supervisor: &Supervisor,
     run: &Path,
-) -> io::Result<Option<Excluded>> {
+) -> Result<Option<Excluded>, CutOff> {
     let Candidate { label, service, contract, service_settings, .. } = candidate;
     let failed = |reason: String| {
         let reason = secrets::redact(&reason).into_owned();
@@ -210,13 +211,14 @@ fn verify_one(
     let folder = service_folder(run, label);
     let proof = Proof { service_settings, seed, port: None, supervisor, folder: &folder };
     match prove_and_weigh(service, contract, &proof) {
-        Err(reason) => Ok(failed(reason)),
+        Err(error) if error.is_of_service() => Ok(failed(error.to_string())),
+        Err(error) => Err(InstrumentFailure(format!("{label}: {error}")).into()),
         Ok((transcript, sent)) => {
             if let Some(sent) = sent {
                 about::keep_sent(run, label, &contract.name, &sent)?;
             }
             let path = folder.join(format!("verify-{}.json", contract.name));
-            let text = serde_json::to_string_pretty(&transcript)? + "\n";
+            let text = serde_json::to_string_pretty(&transcript).map_err(io::Error::from)? + "\n";
             fs::write(path, secrets::redact(&text).as_bytes())?;
             Ok(transcript.reason().and_then(|reason| failed(format!("in verification: {reason}"))))
         }

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use tare_analysis::verdict::Verdict;
+use tare_bench::schedule::CutOff;
 
 use tare_host::signals;
 
@@ -99,7 +100,17 @@ pub(crate) fn of(result: anyhow::Result<Outcome>) -> ExitCode {
     }
     // Whatever a command makes of it, its caller wants to know that it was interrupted.
     let interrupted = signals::received().map(|signal| 128 + signal as u8);
-    ExitCode::from(interrupted.unwrap_or_else(|| result.map_or(1, Outcome::code)))
+    ExitCode::from(interrupted.unwrap_or_else(|| result.unwrap_or_else(|error| of_error(&error)).code()))
+}
+
+/// What a person must set right, unless the instrument itself could not go on.
+pub(crate) fn of_error(error: &anyhow::Error) -> Outcome {
+    if is_cut_off(error) { Outcome::MeasurementInvalid } else { Outcome::SetUp }
+}
+
+/// Whether the instrument failed, and not a service.
+pub(crate) fn is_cut_off(error: &anyhow::Error) -> bool {
+    error.is::<CutOff>()
 }
 
 /// The chain of causes in one line; most errors name their cause already, and then it is not said again.

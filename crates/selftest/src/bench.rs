@@ -30,6 +30,7 @@ use tare_service::{
     catalogue::{Row, Run, Service, Style},
     contract::{Contract, ContractError},
     document::DocumentError,
+    launch::LaunchError,
     prove::Proof,
     settings::ServiceSettings,
 };
@@ -47,6 +48,8 @@ pub enum SelftestError {
     Folder(#[from] FolderError),
     #[error(transparent)]
     Bench(#[from] executor::BenchError),
+    #[error(transparent)]
+    CutOff(#[from] schedule::CutOff),
     #[error("there is no contract \"{0}\"")]
     NoContract(String),
     #[error("{}: {source}", path.display())]
@@ -162,7 +165,7 @@ impl<'a> Bench<'a> {
             let proved = tare_service::prove::prove(&service, contract, &proof);
             keep_transcript(&folder, &proved)
                 .map_err(|source| SelftestError::Keep { path: folder, source })?;
-            proofs.push(proved);
+            proofs.push(proved.map_err(|error| error.to_string()));
         }
         Ok(Evidence::Proofs(proofs))
     }
@@ -196,7 +199,7 @@ impl<'a> Bench<'a> {
         };
         let ended = schedule::run(&header.plan, parts, &[]);
         drop(watch);
-        ended.map_err(|source| SelftestError::Keep { path: run.clone(), source })?;
+        ended?;
         Ok(Evidence::Run(Box::new(Analysed::new(folder::read(&run)?, half.map(|half| half.how())))))
     }
 
@@ -210,7 +213,7 @@ impl<'a> Bench<'a> {
 
 fn keep_transcript(
     folder: &Path,
-    proved: &Result<tare_service::verify::Transcript, String>,
+    proved: &Result<tare_service::verify::Transcript, LaunchError>,
 ) -> io::Result<()> {
     let Ok(transcript) = proved else { return Ok(()) };
     fs::write(folder.join("transcript.json"), serde_json::to_string_pretty(transcript)? + "\n")

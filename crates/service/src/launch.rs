@@ -56,6 +56,17 @@ pub enum LaunchError {
     Output { folder: String, source: io::Error },
 }
 
+impl LaunchError {
+    /// Whether the service is what failed. If not, no other service could have been started either.
+    pub fn is_of_service(&self) -> bool {
+        match self {
+            LaunchError::Start(error) => error.why.is_of_service(),
+            LaunchError::Unready(_) => true,
+            LaunchError::Variable { .. } | LaunchError::Output { .. } => false,
+        }
+    }
+}
+
 /// Settings that all launches of a run share.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings<'a> {

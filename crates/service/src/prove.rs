@@ -7,7 +7,7 @@ use tare_host::process::{Stopped, Supervisor};
 use crate::{
     catalogue::{self, Service},
     contract::{CheckId, Contract},
-    launch::{self, Settings},
+    launch::{self, LaunchError, Settings},
     probe::Readiness,
     settings::ServiceSettings,
     verify::{self, CheckResult, Sent, Transcript},
@@ -46,7 +46,7 @@ pub struct Proof<'a> {
 ///
 /// # Errors
 /// The service could not be started.
-pub fn prove(service: &Service, contract: &Contract, proof: &Proof) -> Result<Transcript, String> {
+pub fn prove(service: &Service, contract: &Contract, proof: &Proof) -> Result<Transcript, LaunchError> {
     let stem = format!("verify-{}", contract.name);
     let (mut transcript, stopped) = while_running(service, contract, proof, &stem, |target, options| {
         verify::verify(contract, target, options)
@@ -63,7 +63,7 @@ pub fn prove_and_weigh(
     service: &Service,
     contract: &Contract,
     proof: &Proof,
-) -> Result<(Transcript, Option<Vec<Sent>>), String> {
+) -> Result<(Transcript, Option<Vec<Sent>>), LaunchError> {
     let stem = format!("verify-{}", contract.name);
     let ((mut transcript, sent), stopped) =
         while_running(service, contract, proof, &stem, |target, options| {
@@ -82,7 +82,7 @@ pub fn prove_and_weigh(
 pub fn weigh_answers(service: &Service, contract: &Contract, proof: &Proof) -> Result<Vec<Sent>, String> {
     let stem = format!("wire-{}", contract.name);
     let look = |target: SocketAddr, options: &verify::Options| verify::sent(contract, target, options);
-    while_running(service, contract, proof, &stem, look)?.0
+    while_running(service, contract, proof, &stem, look).map_err(|error| error.to_string())?.0
 }
 
 /// Calls `look` while the service runs. Its output goes to `stem.stdout` and `.stderr`.
@@ -92,12 +92,11 @@ fn while_running<T>(
     proof: &Proof,
     stem: &str,
     look: impl FnOnce(SocketAddr, &verify::Options) -> T,
-) -> Result<(T, Stopped), String> {
+) -> Result<(T, Stopped), LaunchError> {
     let Proof { service_settings, seed, port, supervisor, folder } = *proof;
     let settings =
         Settings { contract, service_settings, cpus: &[], seed, readiness: Readiness::Speaks, port };
-    let ready =
-        launch::launch(service, &settings, supervisor, folder, stem).map_err(|error| error.to_string())?;
+    let ready = launch::launch(service, &settings, supervisor, folder, stem)?;
     let mut options = verify_options(service, seed);
     options.allow(Duration::from_millis(service_settings.delay_ms));
     let seen = look(ready.address, &options);

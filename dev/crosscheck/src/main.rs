@@ -318,7 +318,7 @@ impl Command<'_> {
         let (service_settings, seed) = (&self.plan.service_settings, self.plan.seed);
         let proof = Proof { service_settings, seed, port: None, supervisor, folder };
         match prove::prove(service, self.contract, &proof) {
-            Err(reason) => Some(reason),
+            Err(reason) => Some(reason.to_string()),
             Ok(transcript) => transcript.reason().map(|reason| format!("failed verify: {reason}")),
         }
     }

@@ -10,7 +10,7 @@ use tare_bench::{
     plan::Plan,
     record::{Pilot, Stopped},
     sample::{Distribution, HostUsage, LoadResult, Sample},
-    schedule::{self, Executor, Parts, RowFailure, Slot, StopRule},
+    schedule::{self, Executor, ExecutorError, Parts, Slot, StopRule},
 };
 use tare_host::environment::Environment;
 
@@ -120,7 +120,7 @@ impl Machine {
 }
 
 impl Executor for Machine {
-    fn pilot(&mut self, row: usize, _beside: Option<usize>) -> Result<Pilot, RowFailure> {
+    fn pilot(&mut self, row: usize, _beside: Option<usize>) -> Result<Pilot, ExecutorError> {
         self.pass(self.steady_after_ns[row]);
         Ok(Pilot {
             row,
@@ -133,13 +133,13 @@ impl Executor for Machine {
         })
     }
 
-    fn start(&mut self, Slot { row, .. }: Slot, warm_up_ns: u64) -> Result<Option<Duration>, RowFailure> {
+    fn start(&mut self, Slot { row, .. }: Slot, warm_up_ns: u64) -> Result<Option<Duration>, ExecutorError> {
         self.processes[row] = self.services[row].process_sd * self.normal();
         self.pass(500_000_000 + warm_up_ns);
         Ok(Some(Duration::from_millis(3)))
     }
 
-    fn wake(&mut self, _row: usize, warm_up_ns: u64) -> Result<(), RowFailure> {
+    fn wake(&mut self, _row: usize, warm_up_ns: u64) -> Result<(), ExecutorError> {
         self.pass(warm_up_ns);
         Ok(())
     }
@@ -149,7 +149,7 @@ impl Executor for Machine {
         Slot { row, .. }: Slot,
         _draw: u64,
         offered: Option<f64>,
-    ) -> Result<Sample, RowFailure> {
+    ) -> Result<Sample, ExecutorError> {
         self.slices += 1;
         self.speed += self.drift_sd * self.normal();
         let service = self.services[row];
@@ -163,7 +163,7 @@ impl Executor for Machine {
         Ok(slice)
     }
 
-    fn stop(&mut self, _row: usize, _block: usize) -> Result<Stopped, RowFailure> {
+    fn stop(&mut self, _row: usize, _block: usize) -> Result<Stopped, ExecutorError> {
         self.pass(100_000_000);
         Ok(Stopped::default())
     }

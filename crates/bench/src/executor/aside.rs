@@ -4,14 +4,14 @@
 use tare_host::cpus;
 use tare_load::{Load, RunReport};
 
-use super::{Bench, failure, process::Running};
-use crate::{sample::Aside, schedule::RowFailure};
+use super::{Bench, process::Running};
+use crate::{sample::Aside, schedule::ExecutorError};
 
 impl Bench<'_> {
     /// The service is thawed, before and after.
-    pub(super) fn load_aside(&self, running: &mut Running, load: &Load) -> Result<RunReport, RowFailure> {
+    pub(super) fn load_aside(&self, running: &mut Running, load: &Load) -> Result<RunReport, ExecutorError> {
         let before = self.cpu_before(running);
-        let report = running.generator.run(load, &self.interrupt).map_err(failure)?;
+        let report = running.generator.run(load, &self.interrupt)?;
         let foreign_cpu_ns = before.and_then(|before| self.foreign_since(running, before, &report));
         let aside = Aside {
             elapsed_ns: report.elapsed_ns,

@@ -10,8 +10,8 @@ use std::time::Duration;
 use tare_load::{Clock, Failure, Load, Monotonic, Quota, RunReport, Schedule, Stop};
 use tare_service::drive::RESPONSE_TIMEOUT;
 
-use super::{Bench, failure, process::Running};
-use crate::schedule::RowFailure;
+use super::{Bench, process::Running};
+use crate::schedule::ExecutorError;
 
 /// Connections that were left alone for longer are primed. Of the servers that were looked at, gunicorn has the shortest idle
 /// time-out (2 s); most have 5 s or more. Priming takes a freeze more and a request for each connection, about 2 ms of a fast
@@ -22,7 +22,12 @@ const PASSES_MAX: usize = 3;
 
 impl Bench<'_> {
     /// Before a slice of an interleaved experiment; the service is frozen, before and after.
-    pub(super) fn connect(&self, running: &mut Running, point: usize, draw: u64) -> Result<(), RowFailure> {
+    pub(super) fn connect(
+        &self,
+        running: &mut Running,
+        point: usize,
+        draw: u64,
+    ) -> Result<(), ExecutorError> {
         if self.plan.is_sequential() {
             return Ok(());
         }
@@ -30,18 +35,18 @@ impl Bench<'_> {
         if !has_several_loads && !running.is_left_alone() {
             return Ok(());
         }
-        running.ready.process.thaw().map_err(failure)?;
+        running.ready.process.thaw()?;
         if has_several_loads {
             self.open_anew(running, point, draw)?;
         }
         self.prime(running)?;
-        running.ready.process.freeze().map_err(failure)
+        Ok(running.ready.process.freeze()?)
     }
 
     /// If a plan has several loads, each slice begins with connections of its own: a service must not hold connections of
     /// another load, each of which may have a thread there. Always, and not only if the load is another one, so that the slices
     /// of all loads begin alike.
-    fn open_anew(&self, running: &mut Running, point: usize, draw: u64) -> Result<(), RowFailure> {
+    fn open_anew(&self, running: &mut Running, point: usize, draw: u64) -> Result<(), ExecutorError> {
         running.generator.close();
         running.generator = self.generator(&running.ready, running.link.as_ref(), point, draw)?;
         let connections = self.plan.points[point].load.connections().total;
@@ -51,7 +56,7 @@ impl Bench<'_> {
     }
 
     /// One request over each connection. An answer that is missing here counts for nothing, a wrong one does.
-    fn prime(&self, running: &mut Running) -> Result<(), RowFailure> {
+    fn prime(&self, running: &mut Running) -> Result<(), ExecutorError> {
         let stop = Stop::count(Quota::RequestsEach(1), RESPONSE_TIMEOUT, RESPONSE_TIMEOUT);
         let once = Load::new(Schedule::SATURATE, stop, RESPONSE_TIMEOUT);
         for _ in 0..PASSES_MAX {

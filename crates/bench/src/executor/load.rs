@@ -10,13 +10,13 @@ use tare_host::{
     link::{Link, LinkError, WayCounters},
     process::{Modes, Service},
 };
-use tare_load::{Clock, Load, Monotonic, RunReport, Waiting};
+use tare_load::{Clock, Failure, Load, Monotonic, RunReport, Waiting};
 use tare_service::drive;
 
-use super::{Bench, failure, process::Running, watch::LoadWatch};
+use super::{Bench, process::Running, watch::LoadWatch};
 use crate::{
     sample::{CpuByMode, HostUsage, Hung, LinkUsage, LoadResult, Outcome, Sample},
-    schedule::RowFailure,
+    schedule::{ExecutorError, InstrumentFailure},
 };
 
 /// Length of the intervals in which a load is watched.
@@ -45,22 +45,23 @@ impl Bench<'_> {
         point: usize,
         draw: u64,
         per_second: Option<f64>,
-    ) -> Result<Sample, RowFailure> {
+    ) -> Result<Sample, ExecutorError> {
         self.connect(running, point, draw)?;
         let contract = &self.contracts[point];
         running.generator.set_pool(drive::pool(contract, &running.ready.host, draw));
         let load = self.load_of(running, point, per_second.unwrap_or(0.0));
         let mut watch = LoadWatch::new(&self.plan.points[point]);
         let before = self.before(running)?;
-        running.ready.process.thaw().map_err(failure)?;
+        running.ready.process.thaw()?;
         let before = Before { reading: self.reading(), ..before };
         let report = self.run_load(running, &load, &mut watch)?;
         let reading = self.reading();
         running.asked_ns = Monotonic.now_ns();
+        has_descriptors(&report)?;
         self.alive(running, if report.total.tally.answered == 0 { AT_THAW } else { "during the load" })?;
         let hung = watch.hung(&report).map(|hung| observe(&running.ready.process, hung));
-        running.ready.process.freeze().map_err(failure)?;
-        report.total.tally.reconcile().map_err(failure)?;
+        running.ready.process.freeze()?;
+        report.total.tally.reconcile()?;
         running.latency[point] += &report.total;
         running.is_hung = hung.is_some();
         let load = LoadResult { seconds: watch.into_seconds(), ..LoadResult::of(&report, &self.limits_ns) };
@@ -88,9 +89,9 @@ impl Bench<'_> {
         running: &mut Running,
         load: &Load,
         watch: &mut LoadWatch,
-    ) -> Result<RunReport, RowFailure> {
+    ) -> Result<RunReport, ExecutorError> {
         if load.interval.is_none() {
-            return running.generator.run(load, &self.interrupt).map_err(failure);
+            return Ok(running.generator.run(load, &self.interrupt)?);
         }
         let halt = Arc::new(AtomicBool::new(false));
         let on_second = &mut |interval: &tare_load::Interval| {
@@ -99,14 +100,14 @@ impl Bench<'_> {
                 halt.store(true, std::sync::atomic::Ordering::Relaxed);
             }
         };
-        running.generator.run_watched(load, &halt, on_second).map_err(failure)
+        Ok(running.generator.run_watched(load, &halt, on_second)?)
     }
 
     pub(super) fn reading(&self) -> Option<cpus::Reading> {
         cpus::Reading::take(&self.plan.pinning, Monotonic.now_ns())
     }
 
-    fn before(&self, running: &Running) -> Result<Before, RowFailure> {
+    fn before(&self, running: &Running) -> Result<Before, ExecutorError> {
         let process = &running.ready.process;
         Ok(Before {
             server_cpu_ns: running.cpu_ns()?,
@@ -124,7 +125,7 @@ impl Bench<'_> {
         before: &Before,
         reading: Option<cpus::Reading>,
         report: &RunReport,
-    ) -> Result<HostUsage, RowFailure> {
+    ) -> Result<HostUsage, ExecutorError> {
         let (process, pinning) = (&running.ready.process, &self.plan.pinning);
         let accounting = reading.zip(before.reading.as_ref()).map(|(after, before)| after.since(before));
         let modes = process.cpu_by_mode();
@@ -145,13 +146,23 @@ impl Bench<'_> {
             throttled_ns: throttled.map(|(after, before)| after.saturating_sub(before)),
             context_switches: switches.map(|(after, before)| after.saturating_sub(before)),
             rss_bytes: Some(process.rss_bytes()).filter(|bytes| *bytes > 0),
-            link: running.link.as_ref().map(LinkUsage::of).transpose().map_err(failure)?,
+            link: running.link.as_ref().map(LinkUsage::of).transpose()?,
             ..HostUsage::default()
         };
         // What the service took cannot be separated from what others took.
         let known = accounting.filter(|_| server_cpu_ns.is_some());
         host.foreign_cpu_ns = known.map(|accounting| accounting.foreign_ns(pinning, host.own_cpu_ns()));
         Ok(host)
+    }
+}
+
+/// A connection that the generator had no descriptor for says nothing of the service.
+pub(super) fn has_descriptors(report: &RunReport) -> Result<(), InstrumentFailure> {
+    match report.total.tally.failed.get(Failure::NoDescriptors) {
+        0 => Ok(()),
+        missing => Err(InstrumentFailure(format!(
+            "{missing} connections had no file descriptor: raise `ulimit -n`, or end what holds them"
+        ))),
     }
 }
 

@@ -8,6 +8,7 @@ mod process;
 mod steady;
 mod warm_up;
 mod watch;
+mod whose;
 
 use std::{
     collections::BTreeMap,
@@ -27,7 +28,7 @@ use crate::{
     plan::Plan,
     record::{Pilot, Stopped},
     sample::Sample,
-    schedule::{Executor, RowFailure, Slot},
+    schedule::{Executor, ExecutorError, Slot},
 };
 use process::Running;
 
@@ -88,8 +89,10 @@ impl<'a> Bench<'a> {
     }
 
     /// On failure the service is dropped by whoever took it, which kills it.
-    fn taken(&mut self, row: usize) -> Result<Running, RowFailure> {
-        self.running.remove(&row).ok_or_else(|| RowFailure("is not running".to_owned()))
+    fn taken(&mut self, row: usize) -> Result<Running, ExecutorError> {
+        let label = &self.plan.rows[row].label;
+        let unknown = || ExecutorError::of_instrument(format!("{label} was asked for, and does not run"));
+        self.running.remove(&row).ok_or_else(unknown)
     }
 }
 
@@ -105,11 +108,11 @@ fn of_points(plan: &Plan, contracts: &BTreeMap<String, Contract>) -> Result<Vec<
 }
 
 impl Executor for Bench<'_> {
-    fn pilot(&mut self, row: usize, beside: Option<usize>) -> Result<Pilot, RowFailure> {
+    fn pilot(&mut self, row: usize, beside: Option<usize>) -> Result<Pilot, ExecutorError> {
         self.warm_up_curve(row, beside)
     }
 
-    fn start(&mut self, slot: Slot, warm_up_ns: u64) -> Result<Option<Duration>, RowFailure> {
+    fn start(&mut self, slot: Slot, warm_up_ns: u64) -> Result<Option<Duration>, ExecutorError> {
         let mut running = self.launch(slot, &self.stem(slot))?;
         self.settle(&mut running, warm_up_ns)?;
         let start_up = running.ready.start_up;
@@ -117,23 +120,23 @@ impl Executor for Bench<'_> {
         Ok(start_up)
     }
 
-    fn wake(&mut self, row: usize, warm_up_ns: u64) -> Result<(), RowFailure> {
+    fn wake(&mut self, row: usize, warm_up_ns: u64) -> Result<(), ExecutorError> {
         let mut running = self.taken(row)?;
-        running.ready.process.thaw().map_err(failure)?;
+        running.ready.process.thaw()?;
         running.is_warm = true;
         self.settle(&mut running, warm_up_ns)?;
         self.running.insert(row, running);
         Ok(())
     }
 
-    fn sample(&mut self, slot: Slot, draw: u64, per_second: Option<f64>) -> Result<Sample, RowFailure> {
+    fn sample(&mut self, slot: Slot, draw: u64, per_second: Option<f64>) -> Result<Sample, ExecutorError> {
         let mut running = self.taken(slot.row)?;
         let sample = self.measure(&mut running, slot.point, draw, per_second)?;
         self.running.insert(slot.row, running);
         Ok(sample)
     }
 
-    fn stop(&mut self, row: usize, block: usize) -> Result<Stopped, RowFailure> {
+    fn stop(&mut self, row: usize, block: usize) -> Result<Stopped, ExecutorError> {
         let running = self.taken(row)?;
         self.finish(running, block)
     }
@@ -145,10 +148,6 @@ impl Executor for Bench<'_> {
     fn interrupted(&self) -> bool {
         self.interrupt.load(Ordering::Relaxed)
     }
-}
-
-fn failure(error: impl std::fmt::Display) -> RowFailure {
-    RowFailure(error.to_string())
 }
 
 #[cfg(test)]

@@ -8,14 +8,14 @@ use tare_load::{Clock, Monotonic};
 use tare_service::prove::GRACE;
 
 use super::{
-    Bench, failure,
+    Bench,
     process::Running,
     steady::{Patience, PilotWindow, steady_after},
 };
 use crate::{
     disturbance::taker,
     record::{Beside, Pilot},
-    schedule::{Executor, RowFailure, Slot},
+    schedule::{Executor, ExecutorError, Slot},
 };
 
 /// Length of a window of a warm-up curve.
@@ -41,7 +41,7 @@ struct Counts {
 impl Bench<'_> {
     /// Loads a fresh process window by window until its cost is steady, or it had the longest time. `beside` is a row that is
     /// warm at once.
-    pub(super) fn warm_up_curve(&self, row: usize, beside: Option<usize>) -> Result<Pilot, RowFailure> {
+    pub(super) fn warm_up_curve(&self, row: usize, beside: Option<usize>) -> Result<Pilot, ExecutorError> {
         let began_ns = Monotonic.now_ns();
         let mut running = self.launch(Slot { block: BLOCK, round: 0, point: 0, row }, "pilot")?;
         let launched_ns = Monotonic.now_ns() - began_ns;
@@ -79,20 +79,20 @@ impl Bench<'_> {
             && is_within(windows.len() as u64, longest_ns.saturating_mul(LONGEST_TIMES))
     }
 
-    fn beside(&self, row: usize) -> Result<Running, RowFailure> {
+    fn beside(&self, row: usize) -> Result<Running, ExecutorError> {
         let mut running = self.launch(Slot { block: BLOCK, round: 0, point: 0, row }, "pilot-beside")?;
         self.settle(&mut running, WINDOW_NS)?;
         Ok(running)
     }
 
     /// The process is thawed for it, and frozen before its CPU time is read.
-    fn window(&self, running: &mut Running, window_ns: u64) -> Result<Counts, RowFailure> {
+    fn window(&self, running: &mut Running, window_ns: u64) -> Result<Counts, ExecutorError> {
         let before_ns = running.cpu_ns()?;
-        running.ready.process.thaw().map_err(failure)?;
+        running.ready.process.thaw()?;
         let before = self.reading();
         let report = self.warm_up(running, window_ns)?;
         let after = self.reading();
-        running.ready.process.freeze().map_err(failure)?;
+        running.ready.process.freeze()?;
         let server_cpu_ns = running.cpu_ns_since(before_ns)?;
         let accounting = after.zip(before).map(|(after, before)| after.since(&before)).unwrap_or_default();
         let pinning = &self.plan.pinning;

@@ -1,6 +1,6 @@
 //! A service from its launch to its stop.
 
-use std::{fs, io, path::Path, time::Duration};
+use std::{fs, time::Duration};
 
 use tare_host::{
     link::Link,
@@ -16,12 +16,12 @@ use tare_service::{
     verify,
 };
 
-use super::{Bench, failure};
+use super::Bench;
 use crate::{
     folder,
     record::{Latency, Stopped},
     sample::{Aside, LoadResult, Placement},
-    schedule::{Executor, RowFailure, Slot},
+    schedule::{Executor, ExecutorError, RowFailure, Slot},
 };
 
 /// How long connections may take to open before the load, without a link.
@@ -57,15 +57,15 @@ pub(super) struct Running {
 
 impl Running {
     /// CPU time of the service so far; absent if it is not known.
-    pub(super) fn cpu_ns(&self) -> Result<Option<u64>, RowFailure> {
+    pub(super) fn cpu_ns(&self) -> Result<Option<u64>, ExecutorError> {
         match self.cpu_unknown {
             Some(_) => Ok(None),
-            None => self.ready.process.cpu_ns().map_err(failure),
+            None => Ok(self.ready.process.cpu_ns()?),
         }
     }
 
     /// CPU time of the service since it had taken so much.
-    pub(super) fn cpu_ns_since(&self, before: Option<u64>) -> Result<Option<u64>, RowFailure> {
+    pub(super) fn cpu_ns_since(&self, before: Option<u64>) -> Result<Option<u64>, ExecutorError> {
         let now = self.cpu_ns()?;
         Ok(now.zip(before).map(|(now, before)| now.saturating_sub(before)))
     }
@@ -89,11 +89,11 @@ impl Bench<'_> {
     }
 
     /// A fresh process, and no load yet.
-    pub(super) fn launch(&self, slot: Slot, stem: &str) -> Result<Running, RowFailure> {
+    pub(super) fn launch(&self, slot: Slot, stem: &str) -> Result<Running, ExecutorError> {
         let (plan, seed) = (self.plan, self.seed(slot));
         let (point, row) = (&plan.points[slot.point], &plan.rows[slot.row]);
         let link = point.link.as_ref().map(|link| Link::create(&link.spec, &plan.pinning.generator, seed));
-        let link = link.transpose().map_err(failure)?;
+        let link = link.transpose()?;
         let settings = Settings {
             contract: &self.contracts[slot.point],
             service_settings: &plan.service_settings(slot.row, slot.point),
@@ -109,8 +109,7 @@ impl Bench<'_> {
         let folder = folder::service_folder(&self.run, &row.label);
         let ready = at_the_service(link.as_ref(), || {
             launch::launch(&self.services[slot.row], &settings, self.supervisor, &folder, stem)
-        })?
-        .map_err(failure)?;
+        })??;
         let generator = self.generator(&ready, link.as_ref(), slot.point, seed)?;
         let throttle = ready.process.pid().map(Throttle::of).unwrap_or_default();
         let latency = vec![Measures::default(); plan.points.len()];
@@ -141,32 +140,32 @@ impl Bench<'_> {
         link: Option<&Link>,
         point: usize,
         seed: u64,
-    ) -> Result<Generator, RowFailure> {
+    ) -> Result<Generator, ExecutorError> {
         let mut route = Route::from(ready.address);
         route.namespace = link.map(|link| link.client().fd());
         let connections = self.plan.points[point].load.connections();
         let (contract, cpus) = (&self.contracts[point], &self.plan.pinning.generator);
-        drive::generator(contract, &ready.host, route, connections, cpus, seed).map_err(failure)
+        Ok(drive::generator(contract, &ready.host, route, connections, cpus, seed)?)
     }
 
     /// In a sequential experiment a load begins with all its connections open, unless opening them is part of what is measured.
-    fn open(&self, running: &mut Running, point: usize) -> Result<(), RowFailure> {
+    fn open(&self, running: &mut Running, point: usize) -> Result<(), ExecutorError> {
         let point = &self.plan.points[point];
         if !self.plan.is_sequential() || !point.load.opens_before() {
             return Ok(());
         }
         let patience = OPENING + 20 * Duration::from_nanos(point.rtt_ns());
-        running.generator.open(point.load.connections().total, patience).map_err(failure)
+        Ok(running.generator.open(point.load.connections().total, patience)?)
     }
 
-    pub(super) fn alive(&self, running: &Running, when: &str) -> Result<(), RowFailure> {
-        drive::death(&running.ready.process, when).map_or(Ok(()), |death| Err(RowFailure(death)))
+    pub(super) fn alive(&self, running: &Running, when: &str) -> Result<(), ExecutorError> {
+        drive::death(&running.ready.process, when).map_or(Ok(()), |death| Err(RowFailure(death).into()))
     }
 
-    pub(super) fn finish(&self, mut running: Running, block: usize) -> Result<Stopped, RowFailure> {
+    pub(super) fn finish(&self, mut running: Running, block: usize) -> Result<Stopped, ExecutorError> {
         let process = &running.ready.process;
         let placement = Priority::own().map(|given| Placement { given, groups: process.thread_groups() });
-        process.thaw().map_err(failure)?;
+        process.thaw()?;
         self.still_right(&running)?;
         let facts = Stopped {
             rss_bytes_peak: Some(process.rss_bytes_peak()).filter(|bytes| *bytes > 0),
@@ -186,14 +185,14 @@ impl Bench<'_> {
         let end = at_the_service(running.link.as_ref(), || ready.process.stop(GRACE))?;
         self.drop_silent_logs(row, &stem);
         match end {
-            End::ExitedBefore { .. } | End::Unstoppable { .. } => Err(RowFailure(end.to_string())),
+            End::ExitedBefore { .. } | End::Unstoppable { .. } => Err(RowFailure(end.to_string()).into()),
             end if end.is_clean() => Ok(facts),
             end => Ok(Stopped { unclean_stop: Some(end.to_string()), ..facts }),
         }
     }
 
     /// A service that was right before the load and is wrong after it has no figures.
-    fn still_right(&self, running: &Running) -> Result<(), RowFailure> {
+    fn still_right(&self, running: &Running) -> Result<(), ExecutorError> {
         let Slot { row, point, .. } = running.slot;
         if self.interrupted() || running.is_hung || self.plan.rows[row].known_failure.is_some() {
             return Ok(());
@@ -209,17 +208,17 @@ impl Bench<'_> {
         match transcript.reason() {
             _ if self.interrupted() => Ok(()),
             None => Ok(()),
-            Some(reason) => Err(RowFailure(format!("wrong after the load: {reason}"))),
+            Some(reason) => Err(RowFailure(format!("wrong after the load: {reason}")).into()),
         }
     }
 
     /// One file for each point.
-    fn keep_histograms(&self, running: &Running, block: usize) -> Result<(), RowFailure> {
+    fn keep_histograms(&self, running: &Running, block: usize) -> Result<(), ExecutorError> {
         for (point, measures) in self.plan.point_labels().into_iter().zip(&running.latency) {
             let label = &self.plan.rows[running.slot.row].label;
             let path = folder::histogram_path(&self.run, label, block, point);
-            write(&path, &measures.latency.serialize())
-                .map_err(|error| RowFailure(format!("{}: {error}", path.display())))?;
+            folder::write_through(&path, &measures.latency.serialize())
+                .map_err(|error| ExecutorError::of_instrument(format!("{}: {error}", path.display())))?;
         }
         Ok(())
     }
@@ -238,9 +237,9 @@ impl Bench<'_> {
 }
 
 /// On the service's side of the link, if there is one.
-fn at_the_service<T: Send>(link: Option<&Link>, act: impl FnOnce() -> T + Send) -> Result<T, RowFailure> {
+fn at_the_service<T: Send>(link: Option<&Link>, act: impl FnOnce() -> T + Send) -> Result<T, ExecutorError> {
     match link {
-        Some(link) => link.server().within(act).map_err(failure),
+        Some(link) => Ok(link.server().within(act)?),
         None => Ok(act()),
     }
 }
@@ -255,11 +254,4 @@ fn latency(measures: &Measures) -> Option<Latency> {
         max_ns: of(1.0),
         at_least: measures.unanswered.count() > 0,
     })
-}
-
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    fs::write(path, bytes)
 }

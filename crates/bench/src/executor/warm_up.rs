@@ -5,26 +5,26 @@ use std::time::Duration;
 use tare_load::{Clock, Load, Monotonic, Quota, RunReport, Schedule, Stop};
 use tare_service::drive::{self, RESPONSE_TIMEOUT};
 
-use super::{Bench, failure, process::Running};
-use crate::schedule::{Executor, RowFailure};
+use super::{Bench, load::has_descriptors, process::Running};
+use crate::schedule::{Executor, ExecutorError, RowFailure};
 
 impl Bench<'_> {
     /// Warmed up and frozen.
-    pub(super) fn settle(&self, running: &mut Running, warm_up_ns: u64) -> Result<(), RowFailure> {
+    pub(super) fn settle(&self, running: &mut Running, warm_up_ns: u64) -> Result<(), ExecutorError> {
         if warm_up_ns > 0 && self.plan.points[running.slot.point].load.opens_before() {
             self.warm_up(running, warm_up_ns)?;
         }
-        running.ready.process.freeze().map_err(failure)
+        Ok(running.ready.process.freeze()?)
     }
 
     /// In a closed loop without time to think, over the connections of the load.
-    pub(super) fn warm_up(&self, running: &mut Running, window_ns: u64) -> Result<RunReport, RowFailure> {
+    pub(super) fn warm_up(&self, running: &mut Running, window_ns: u64) -> Result<RunReport, ExecutorError> {
         let load = self.plan.points[running.slot.point].for_generator(0.0);
         let stop = Stop::after(Duration::from_nanos(window_ns), load.stop.drain);
         let load = Load { schedule: Schedule::SATURATE, stop, waiting: self.waiting(running), ..load };
         let report = match running.is_warm {
             true => self.load_aside(running, &load)?,
-            false => running.generator.run(&load, &self.interrupt).map_err(failure)?,
+            false => running.generator.run(&load, &self.interrupt)?,
         };
         running.asked_ns = Monotonic.now_ns();
         running.not_measured(&report);
@@ -37,14 +37,15 @@ impl Bench<'_> {
 
     /// A window without an answer says little if it was short and the machine busy: once more, with all the time that a
     /// request has.
-    fn ask_once_more(&self, running: &mut Running) -> Result<(), RowFailure> {
+    fn ask_once_more(&self, running: &mut Running) -> Result<(), ExecutorError> {
         let connections = self.plan.points[running.slot.point].load.connections().total;
         let stop = Stop::count(Quota::Requests(connections as u64), RESPONSE_TIMEOUT, RESPONSE_TIMEOUT);
         let load = Load::new(Schedule::SATURATE, stop, RESPONSE_TIMEOUT);
-        let report = running.generator.run(&load, &self.interrupt).map_err(failure)?;
+        let report = running.generator.run(&load, &self.interrupt)?;
+        has_descriptors(&report)?;
         self.alive(running, "while it was warmed up")?;
         match report.total.tally.answered {
-            0 if !self.interrupted() => Err(RowFailure(drive::no_right_answer(&report))),
+            0 if !self.interrupted() => Err(RowFailure(drive::no_right_answer(&report)).into()),
             _ => Ok(()),
         }
     }

@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    io,
     time::Duration,
 };
 
@@ -10,8 +9,8 @@ use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
 use super::{
-    Capacity, Executor, Parts, ResumeState, RowFailure, Slot, StartCost, StopRule, Watch, blocks_per_start,
-    division,
+    Capacity, CutOff, Executor, ExecutorError, Parts, ResumeState, RowFailure, Slot, StartCost, StopRule,
+    Watch, blocks_per_start, division,
 };
 use crate::{
     plan::{BlockCosts, Division, Plan, Until},
@@ -23,7 +22,7 @@ pub(super) fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
     plan: &Plan,
     parts: Parts<'_, E, J, W, D>,
     past: &[Record],
-) -> io::Result<Ending> {
+) -> Result<Ending, CutOff> {
     let began_ns = parts.executor.now_ns();
     past.iter().for_each(|record| parts.stop_rule.on_record(record));
     let past = ResumeState::of(plan, past);
@@ -65,7 +64,7 @@ struct Runner<'a, E, J, W, D> {
 }
 
 impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
-    fn run(mut self) -> io::Result<Ending> {
+    fn run(mut self) -> Result<Ending, CutOff> {
         let outcome = self.blocks();
         // Whatever happened, nothing that was started is left running.
         let stopped = self.stop(self.past.blocks.saturating_sub(1), |_, _| true);
@@ -76,7 +75,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         Ok(reason)
     }
 
-    fn blocks(&mut self) -> io::Result<Ending> {
+    fn blocks(&mut self) -> Result<Ending, CutOff> {
         self.pilots()?;
         let pilots_ns = if self.past.blocks > 0 { self.past.pilots_ns } else { self.elapsed_ns() };
         let left_ns = self.plan.blocks().budget_ns.saturating_sub(pilots_ns);
@@ -104,7 +103,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
     }
 
     /// Before the first block every service that has no pilot yet has one, where the plan asks for it.
-    fn pilots(&mut self) -> io::Result<()> {
+    fn pilots(&mut self) -> Result<(), CutOff> {
         if self.plan.blocks().warm_up_ns_max.is_none() {
             return Ok(());
         }
@@ -198,7 +197,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         random
     }
 
-    fn block(&mut self, block: usize) -> io::Result<()> {
+    fn block(&mut self, block: usize) -> Result<(), CutOff> {
         let mut random = self.random(block);
         let mut order = self.plan.group(block);
         order.retain(|row| !self.past.out.contains(row));
@@ -241,7 +240,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
     }
 
     /// A fresh process, or the one that was kept, warm again.
-    fn make_ready(&mut self, row: usize, block: usize) -> io::Result<()> {
+    fn make_ready(&mut self, row: usize, block: usize) -> Result<(), CutOff> {
         if self.running.contains(&row) {
             let woken = self.parts.executor.wake(row, self.plan.warm_up_ns());
             return woken.or_else(|failure| self.fail(row, block, failure));
@@ -263,7 +262,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         block: usize,
         order: &mut Vec<usize>,
         random: &mut ChaCha8Rng,
-    ) -> io::Result<()> {
+    ) -> Result<(), CutOff> {
         self.capacity.clear();
         let plan = self.plan;
         let mut pairs: Vec<(usize, usize)> =
@@ -280,7 +279,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
     }
 
     /// After the closed loops of the block, whose capacity gives the rates.
-    fn open_loops(&mut self, block: usize, order: &[usize], random: &mut ChaCha8Rng) -> io::Result<()> {
+    fn open_loops(&mut self, block: usize, order: &[usize], random: &mut ChaCha8Rng) -> Result<(), CutOff> {
         let plan = self.plan;
         let mut pairs: Vec<_> =
             plan.rates().flat_map(|point| order.iter().map(move |row| (point, *row))).collect();
@@ -298,7 +297,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         Ok(())
     }
 
-    fn slice(&mut self, slot: Slot, draw: u64, per_second: Option<f64>) -> io::Result<()> {
+    fn slice(&mut self, slot: Slot, draw: u64, per_second: Option<f64>) -> Result<(), CutOff> {
         if self.past.out.contains(&slot.row) || self.is_over() {
             return Ok(());
         }
@@ -333,13 +332,13 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
     }
 
     /// Its process is stopped, whatever it says to that.
-    fn leave_out(&mut self, slot: Slot, failure: RowFailure) -> io::Result<()> {
+    fn leave_out(&mut self, slot: Slot, failure: RowFailure) -> Result<(), CutOff> {
         let _it_is_out_anyway = self.parts.executor.stop(slot.row, slot.block);
-        self.fail(slot.row, slot.block, failure)
+        self.fail(slot.row, slot.block, failure.into())
     }
 
     /// Stops those whose process is `due`, whatever happens to the journal meanwhile.
-    fn stop(&mut self, block: usize, due: impl Fn(&Self, usize) -> bool) -> io::Result<()> {
+    fn stop(&mut self, block: usize, due: impl Fn(&Self, usize) -> bool) -> Result<(), CutOff> {
         let mut kept = Ok(());
         let rows: Vec<usize> = self.running.iter().copied().filter(|row| due(self, *row)).collect();
         for row in rows {
@@ -353,8 +352,13 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         kept
     }
 
-    fn fail(&mut self, row: usize, block: usize, RowFailure(reason): RowFailure) -> io::Result<()> {
+    /// A service that fails is out. What the instrument cannot do is held against no service, and ends the run here.
+    fn fail(&mut self, row: usize, block: usize, error: ExecutorError) -> Result<(), CutOff> {
         self.running.remove(&row);
+        let RowFailure(reason) = match error {
+            ExecutorError::Row(failure) => failure,
+            ExecutorError::Instrument(failure) => return Err(failure.into()),
+        };
         // What an interrupt does to a service or a load is no finding: the row is measured when the run is resumed.
         if self.parts.executor.interrupted() {
             return Ok(());
@@ -378,7 +382,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         }
     }
 
-    fn keep(&mut self, record: Record) -> io::Result<()> {
+    fn keep(&mut self, record: Record) -> Result<(), CutOff> {
         let left_ns = self.left_ns();
         self.parts.keep(&record, Duration::from_nanos(left_ns))
     }

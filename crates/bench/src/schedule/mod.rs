@@ -1,14 +1,16 @@
 //! The order of an experiment in time. Knows no process, no socket and no clock of its own: an [`Executor`] does what it says, so
 //! that all of it can be tested without time.
 
+mod failure;
 mod interleaved;
 mod resume;
 pub mod searches;
 mod sequential;
 mod starts;
 
-use std::{io, time::Duration};
+use std::time::Duration;
 
+pub use failure::{CutOff, ExecutorError, InstrumentFailure, RowFailure};
 use resume::ResumeState;
 pub use sequential::order;
 use starts::{StartCost, blocks_per_start, division};
@@ -36,38 +38,34 @@ pub trait Executor {
     /// once. The row is filled in by the schedule.
     ///
     /// # Errors
-    /// If the service fails.
-    fn pilot(&mut self, row: usize, beside: Option<usize>) -> Result<Pilot, RowFailure>;
+    /// If the service fails, or the instrument.
+    fn pilot(&mut self, row: usize, beside: Option<usize>) -> Result<Pilot, ExecutorError>;
     /// A fresh process, proved ready, connected, warmed up for so long and frozen. The time to its first answer; absent for a
     /// server that ran already.
     ///
     /// # Errors
-    /// If the service fails.
-    fn start(&mut self, slot: Slot, warm_up_ns: u64) -> Result<Option<Duration>, RowFailure>;
+    /// If the service fails, or the instrument.
+    fn start(&mut self, slot: Slot, warm_up_ns: u64) -> Result<Option<Duration>, ExecutorError>;
     /// The process that was kept from an earlier block: thawed, warmed up for so long and frozen again.
     ///
     /// # Errors
-    /// If the service fails.
-    fn wake(&mut self, row: usize, warm_up_ns: u64) -> Result<(), RowFailure>;
+    /// If the service fails, or the instrument.
+    fn wake(&mut self, row: usize, warm_up_ns: u64) -> Result<(), ExecutorError>;
     /// Thawed, loaded until the load of the point has ended, frozen again. `draw` varies its requests; `per_second` is the rate
     /// of an open loop. Places and rate are filled in by the schedule.
     ///
     /// # Errors
-    /// If the service fails.
-    fn sample(&mut self, slot: Slot, draw: u64, per_second: Option<f64>) -> Result<Sample, RowFailure>;
+    /// If the service fails, or the instrument.
+    fn sample(&mut self, slot: Slot, draw: u64, per_second: Option<f64>) -> Result<Sample, ExecutorError>;
     /// Stopped for good; `block` names the files it leaves. Places are filled in by the schedule.
     ///
     /// # Errors
     /// If the service fails: it was wrong after the load, had died, or cannot be stopped.
-    fn stop(&mut self, row: usize, block: usize) -> Result<Stopped, RowFailure>;
+    fn stop(&mut self, row: usize, block: usize) -> Result<Stopped, ExecutorError>;
     fn now_ns(&self) -> u64;
     /// True once the user wants to stop.
     fn interrupted(&self) -> bool;
 }
-
-/// Why a service has no figures.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RowFailure(pub String);
 
 /// Is given what happens: for progress on a screen.
 pub trait Watch {
@@ -107,12 +105,13 @@ pub struct Parts<'a, E, J, W, D> {
 /// Runs an experiment to its end. `past` are the records of an earlier part of it that was cut off; none for a new one.
 ///
 /// # Errors
-/// If a record cannot be stored.
+/// If a record cannot be stored, or the instrument fails. Nothing that was started is left running then, and the journal has no
+/// end.
 pub fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
     plan: &Plan,
     parts: Parts<'_, E, J, W, D>,
     past: &[Record],
-) -> io::Result<Ending> {
+) -> Result<Ending, CutOff> {
     match plan.order {
         Order::Interleaved(_) => interleaved::run(plan, parts, past),
         Order::Sequential => sequential::run(plan, parts, past),
@@ -121,7 +120,7 @@ pub fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
 
 impl<E, J: Journal, W: Watch, D: StopRule> Parts<'_, E, J, W, D> {
     /// Stores a record, and passes it on.
-    fn keep(&mut self, record: &Record, left: Duration) -> io::Result<()> {
+    fn keep(&mut self, record: &Record, left: Duration) -> Result<(), CutOff> {
         self.journal.append(record)?;
         self.stop_rule.on_record(record);
         self.watch.on_record(record, left);

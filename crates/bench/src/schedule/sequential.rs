@@ -1,12 +1,14 @@
 //! Rounds, in each all points in random order, at each all services in random order, each in a fresh process. A service that hung
 //! at a point is not measured again there: each time would cost a deadline and show the same.
 
-use std::{collections::BTreeSet, io, time::Duration};
+use std::{collections::BTreeSet, time::Duration};
 
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Executor, Parts, ResumeState, RowFailure, Slot, StopRule, Watch};
+use super::{
+    CutOff, Executor, ExecutorError, InstrumentFailure, Parts, ResumeState, RowFailure, Slot, StopRule, Watch,
+};
 use crate::{
     plan::Plan,
     record::{Ended, Ending, Journal, Record, Stopped},
@@ -18,7 +20,7 @@ pub(super) fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
     plan: &Plan,
     mut parts: Parts<'_, E, J, W, D>,
     past: &[Record],
-) -> io::Result<Ending> {
+) -> Result<Ending, CutOff> {
     let began_ns = parts.executor.now_ns();
     let samples = || past.iter().filter_map(Record::sample);
     let done: BTreeSet<Slot> = samples().map(Slot::of).collect();
@@ -34,7 +36,7 @@ pub(super) fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
         }
         let left = Duration::from_nanos(left_ns);
         parts.watch.begins(slot, done.len() + index, left);
-        let Some(sample) = measure(plan, parts.executor, slot) else {
+        let Some(sample) = measure(plan, parts.executor, slot)? else {
             ending = Ending::Interrupted;
             break;
         };
@@ -48,29 +50,40 @@ pub(super) fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
 }
 
 /// A process from its start to its stop. Absent if the user interrupted it: half a sample is none.
-fn measure(plan: &Plan, executor: &mut impl Executor, slot: Slot) -> Option<Sample> {
+fn measure(
+    plan: &Plan,
+    executor: &mut impl Executor,
+    slot: Slot,
+) -> Result<Option<Sample>, InstrumentFailure> {
     if executor.interrupted() {
-        return None;
+        return Ok(None);
     }
     let taken = take(plan, executor, slot);
     // What an interrupt does to a service or a load is no finding.
-    (!executor.interrupted()).then(|| {
-        let failed = |RowFailure(reason)| Sample { outcome: Outcome::Failed { reason }, ..Sample::default() };
-        slot.fill(taken.unwrap_or_else(failed), rate(plan, slot))
-    })
+    if executor.interrupted() {
+        return Ok(None);
+    }
+    let sample = match taken {
+        Ok(sample) => sample,
+        Err(ExecutorError::Row(RowFailure(reason))) => {
+            Sample { outcome: Outcome::Failed { reason }, ..Sample::default() }
+        }
+        Err(ExecutorError::Instrument(failure)) => return Err(failure),
+    };
+    Ok(Some(slot.fill(sample, rate(plan, slot))))
 }
 
 fn rate(plan: &Plan, slot: Slot) -> Option<f64> {
     plan.points[slot.point].load.rate().map(|rate| rate.per_second(0.0))
 }
 
-fn take(plan: &Plan, executor: &mut impl Executor, slot: Slot) -> Result<Sample, RowFailure> {
+fn take(plan: &Plan, executor: &mut impl Executor, slot: Slot) -> Result<Sample, ExecutorError> {
     let point = &plan.points[slot.point];
     let start_up = executor.start(slot, point.warm_up_ns)?;
     let sample = executor.sample(slot, plan.seed, rate(plan, slot))?;
     let stopped = match executor.stop(slot.row, slot.block) {
         // That it hung is what there is to know of it.
-        Err(_) if !sample.is_measured() => Stopped::default(),
+        Err(ExecutorError::Row(_)) if !sample.is_measured() => Stopped::default(),
         stopped => stopped?,
     };
     let process = ProcessFacts {

@@ -12,6 +12,7 @@ mod endure;
 mod errors;
 mod foreign;
 mod init;
+mod instrument;
 mod killed;
 mod list;
 mod load;

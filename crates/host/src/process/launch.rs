@@ -77,6 +77,30 @@ pub enum StartFailure {
     Execute { path: PathBuf, source: io::Error },
 }
 
+impl StartFailure {
+    /// Whether it lies in the service: its command, its program. Otherwise the machine refuses, and would refuse any other.
+    pub fn is_of_service(&self) -> bool {
+        match self {
+            Self::NoCommand | Self::Missing { .. } | Self::NotExecutable(_) | Self::NoFolder(_) => true,
+            Self::Execute { source, .. } => !is_shortage(source),
+            Self::NoSuchCpu { .. }
+            | Self::PortInUse { .. }
+            | Self::Output { .. }
+            | Self::Group { .. }
+            | Self::Watchdog(_)
+            | Self::SetUp(_) => false,
+        }
+    }
+}
+
+/// Whether the kernel has no more of something that every program needs.
+fn is_shortage(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let short = [Errno::NOMEM, Errno::AGAIN, Errno::MFILE, Errno::NFILE, Errno::IO];
+    error.kind() == io::ErrorKind::OutOfMemory
+        || short.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
 fn exec_hint(error: &io::Error) -> &'static str {
     if error.kind() == io::ErrorKind::NotFound {
         " (the interpreter that its first line names may be missing)"

@@ -95,6 +95,7 @@ impl Supervised {
     }
 
     pub(super) fn thaw(&self) -> Result<(), FreezeError> {
+        self.watchdog.ensure();
         self.group
             .set_frozen(false)
             .map_err(|source| FreezeError::Refused { name: self.name.clone(), source })

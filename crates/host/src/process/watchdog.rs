@@ -8,6 +8,9 @@
 //! process that is frozen by a v1 freezer does not die of it. Using it in addition would not do either, as the first
 //! property would kill healthy services.
 //!
+//! A watchdog that was killed, such as by the OOM killer, is replaced by another one, to which all groups that are there are announced.
+//! That is looked at whenever a group is announced or withdrawn, and whenever a service is thawed.
+//!
 //! Why there is no gap: between fork and exec a new service holds a copy of the writing end, which closes at exec. So the
 //! pipe never ends before a service that is being started has entered its groups.
 //!
@@ -23,7 +26,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use thiserror::Error;
 
@@ -43,14 +46,23 @@ pub enum WatchdogError {
     #[error("{program:?} did not answer as a watchdog: pass the path of the running executable")]
     Silent { program: PathBuf },
     #[error(
-        "the watchdog has ended ({source}), so nothing would stop the services if this process died: start again"
+        "the watchdog ends as often as it is started ({source}), so nothing would stop the services if this process died"
     )]
     Gone { source: io::Error },
 }
 
 /// The connection to a running watchdog, which ends when the last clone of this is dropped.
 #[derive(Debug, Clone)]
-pub struct Watchdog(Arc<Mutex<Child>>);
+pub struct Watchdog(Arc<Mutex<Listener>>);
+
+/// One end of the pipe, and what would have to be announced to another watchdog.
+#[derive(Debug)]
+struct Listener {
+    program: PathBuf,
+    child: Child,
+    /// Those that were announced and not withdrawn.
+    groups: Vec<Trace>,
+}
 
 impl Watchdog {
     /// Starts `program watchdog` and waits until it listens.
@@ -58,60 +70,114 @@ impl Watchdog {
     /// # Errors
     /// The program cannot be started, or does not answer as a watchdog.
     pub(crate) fn start(program: &Path) -> Result<Self, WatchdogError> {
-        let failed = |source| WatchdogError::Start { program: program.into(), source };
-        let mut command = Command::new(program);
-        // In `/`, so that it keeps no mount busy; without stderr, so that a reader of our stderr is not kept waiting.
-        command.arg(SUBCOMMAND).current_dir("/");
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let detach = || {
-            syscall::ignore_requests_to_end();
-            rustix::process::setsid()?;
-            Ok(())
-        };
-        // SAFETY: between fork and exec only setsid(2) and signal(2) are called: nothing that allocates or locks.
-        unsafe { command.pre_exec(detach) };
-        let mut child = command.spawn().map_err(failed)?;
-        if answers_ready(&mut child) {
-            return Ok(Self(Arc::new(Mutex::new(child))));
-        }
-        let _ = child.kill();
-        let _ = child.wait();
-        Err(WatchdogError::Silent { program: program.into() })
+        let (program, child) = (program.to_owned(), spawn(program)?);
+        Ok(Self(Arc::new(Mutex::new(Listener { program, child, groups: Vec::new() }))))
     }
 
     pub fn pid(&self) -> u32 {
-        self.child().id()
+        self.listener().child.id()
     }
 
     /// Announces a group, before it exists.
     pub(super) fn add(&self, trace: &Trace) -> Result<(), WatchdogError> {
-        self.send(announcement(trace))
+        let mut listener = self.listener();
+        listener.groups.push(trace.clone());
+        listener.tell(&announcement(trace)).inspect_err(|_| drop(listener.groups.pop()))
     }
 
     /// Announces the process group of a group.
     pub(super) fn lead(&self, name: &str, pgid: u32) -> Result<(), WatchdogError> {
-        self.send(format!("pgid\t{name}\t{pgid}").into_bytes())
+        let mut listener = self.listener();
+        listener
+            .groups
+            .iter_mut()
+            .filter(|group| group.name == name)
+            .for_each(|group| group.pgid = Some(pgid));
+        listener.tell(&leader(name, pgid))
     }
 
     /// Withdraws a group that is gone.
     pub(super) fn delete(&self, name: &str) {
-        // If the watchdog has ended, the next start of a service reports it.
-        let _ = self.send(format!("del\t{name}").into_bytes());
+        let mut listener = self.listener();
+        listener.groups.retain(|group| group.name != name);
+        // If there can be no watchdog, the next start of a service reports it.
+        let _ = listener.tell(format!("del\t{name}").as_bytes());
     }
 
-    fn send(&self, mut line: Vec<u8>) -> Result<(), WatchdogError> {
-        line.push(b'\n');
-        let mut child = self.child();
-        let sent = match child.stdin.as_mut() {
-            Some(pipe) => pipe.write_all(&line),
-            None => Err(io::ErrorKind::BrokenPipe.into()),
-        };
-        sent.map_err(|source| WatchdogError::Gone { source })
+    /// Sees to it that there is one.
+    pub(super) fn ensure(&self) {
+        let mut listener = self.listener();
+        if listener.is_gone() {
+            // The next start of a service reports it.
+            let _ = listener.replace();
+        }
     }
 
-    fn child(&self) -> std::sync::MutexGuard<'_, Child> {
+    fn listener(&self) -> MutexGuard<'_, Listener> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+impl Listener {
+    /// Tells the watchdog, or another one in its place, to which all groups are announced anyway.
+    fn tell(&mut self, line: &[u8]) -> Result<(), WatchdogError> {
+        self.send(line).or_else(|_| self.replace())
+    }
+
+    fn send(&mut self, line: &[u8]) -> io::Result<()> {
+        match self.child.stdin.as_mut() {
+            Some(pipe) => pipe.write_all(&[line, b"\n"].concat()),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    /// No process reads from the pipe any more.
+    fn is_gone(&self) -> bool {
+        let Some(pipe) = self.child.stdin.as_ref() else { return true };
+        let mut polled = [PollFd::new(pipe, PollFlags::empty())];
+        matches!(poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(1..))
+    }
+
+    fn replace(&mut self) -> Result<(), WatchdogError> {
+        let child = spawn(&self.program)?;
+        let mut gone = std::mem::replace(&mut self.child, child);
+        // Not only its pipe may be closed: it must not run on.
+        let _ = gone.kill();
+        let _ = gone.wait();
+        for group in self.groups.clone() {
+            let led = group.pgid.map(|pgid| leader(&group.name, pgid));
+            let lines = [Some(announcement(&group)), led];
+            lines
+                .into_iter()
+                .flatten()
+                .try_for_each(|line| self.send(&line))
+                .map_err(|source| WatchdogError::Gone { source })?;
+        }
+        Ok(())
+    }
+}
+
+/// A process that has said that it listens.
+fn spawn(program: &Path) -> Result<Child, WatchdogError> {
+    let failed = |source| WatchdogError::Start { program: program.into(), source };
+    let mut command = Command::new(program);
+    // In `/`, so that it keeps no mount busy; without stderr, so that a reader of our stderr is not kept waiting.
+    command.arg(SUBCOMMAND).current_dir("/");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let detach = || {
+        syscall::ignore_requests_to_end();
+        rustix::process::setsid()?;
+        Ok(())
+    };
+    // SAFETY: between fork and exec only setsid(2) and signal(2) are called: nothing that allocates or locks.
+    unsafe { command.pre_exec(detach) };
+    let mut child = command.spawn().map_err(failed)?;
+    if answers_ready(&mut child) {
+        return Ok(child);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    Err(WatchdogError::Silent { program: program.into() })
 }
 
 impl Drop for Watchdog {
@@ -119,9 +185,9 @@ impl Drop for Watchdog {
         if Arc::strong_count(&self.0) > 1 {
             return;
         }
-        let mut child = self.child();
-        drop(child.stdin.take());
-        let _ = child.wait();
+        let mut listener = self.listener();
+        drop(listener.child.stdin.take());
+        let _ = listener.child.wait();
     }
 }
 
@@ -132,6 +198,10 @@ fn announcement(trace: &Trace) -> Vec<u8> {
         line.extend(folder.as_os_str().as_bytes());
     }
     line
+}
+
+fn leader(name: &str, pgid: u32) -> Vec<u8> {
+    format!("pgid\t{name}\t{pgid}").into_bytes()
 }
 
 fn answers_ready(child: &mut Child) -> bool {

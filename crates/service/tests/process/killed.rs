@@ -18,7 +18,8 @@ const STAND_IN: &str = "TARE_TEST_STAND_IN";
 const ISOLATION: &str = "TARE_TEST_ISOLATION";
 /// Its values, in the order of [`isolations`].
 const KINDS: [&str; 3] = ["detected", "none", "older"];
-/// And what it does: `hold` some services, or `churn`: start and stop for ever.
+/// And what it does: `hold` some services, the same after its watchdog was killed (`replace`), or `churn`: start and stop for
+/// ever.
 const ROLE: &str = "TARE_TEST_ROLE";
 
 /// Not a test: what the tests below start and kill.
@@ -42,6 +43,15 @@ fn stand_in_for_tare() {
     });
     services[..3].iter().for_each(|service| service.freeze().unwrap());
     let pids: Vec<String> = services.iter().flat_map(Service::pids).map(|pid| pid.to_string()).collect();
+    if std::env::var(ROLE).unwrap() == "replace" {
+        kill_9(bench.supervisor.watchdog().pid());
+        let killed = bench.supervisor.watchdog().pid();
+        let replaced = || {
+            services[3].thaw().unwrap();
+            bench.supervisor.watchdog().pid() != killed
+        };
+        assert!(within(GRACE, replaced));
+    }
     let watchdog = bench.supervisor.watchdog().pid();
     fs::write(folder.join("written"), format!("{watchdog} {}", pids.join(" "))).unwrap();
     fs::rename(folder.join("written"), folder.join("ready")).unwrap();
@@ -75,8 +85,9 @@ fn stand_in(role: &str, isolation: &str) -> (Child, Vec<u32>) {
 #[test]
 fn kill_9_of_tare_leaves_no_service_frozen_or_not() {
     let _alone = WHOLE_MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
-    for &isolation in &KINDS[..isolations().len()] {
-        let (mut tare, pids) = stand_in("hold", isolation);
+    let kinds = &KINDS[..isolations().len()];
+    for (isolation, role) in kinds.iter().flat_map(|kind| [(*kind, "hold"), (*kind, "replace")]) {
+        let (mut tare, pids) = stand_in(role, isolation);
         // The watchdog, four services, and two that they leak.
         assert_eq!(pids.len(), 7, "{isolation}");
         assert!(pids.iter().all(|&pid| is_alive(pid)));

@@ -252,9 +252,21 @@ fn a_port_in_use_is_refused_with_its_owner() {
 }
 
 #[test]
-fn a_watchdog_that_was_killed_stops_further_starts() {
-    let bench = Bench::new(Isolation::detect());
-    kill_9(bench.supervisor.watchdog().pid());
-    let refused = || Service::start(&bench.launch("correct").0, &bench.supervisor).is_err();
-    assert!(within(GRACE, refused));
+fn a_watchdog_that_was_killed_is_replaced_before_a_service_runs_on() {
+    for isolation in isolations() {
+        let bench = Bench::new(isolation);
+        let (before, _) = bench.start_ready("correct");
+        before.freeze().unwrap();
+        let first = bench.supervisor.watchdog().pid();
+        kill_9(first);
+        assert!(within(GRACE, || {
+            before.thaw().unwrap();
+            bench.supervisor.watchdog().pid() != first
+        }));
+        let (after, _) = bench.start_ready("correct");
+        for service in [before, after] {
+            assert!(service.has_exited().is_none());
+            assert!(service.stop(GRACE).is_clean());
+        }
+    }
 }

@@ -1,11 +1,13 @@
-use std::{cell::Cell, collections::BTreeMap};
+mod cut_off;
+
+use std::{cell::Cell, collections::BTreeMap, io};
 
 use super::*;
 use crate::{
     experiment::Rate,
     fixture::{self, in_blocks},
     sample::{LoadResult, Sample},
-    schedule::RowFailure,
+    schedule::InstrumentFailure,
 };
 
 /// A machine without time: every slice takes its length, every start and stop half a second.
@@ -16,6 +18,8 @@ struct Fake {
     /// Row and the number of the slice (over all rows) in which it dies.
     dies: Option<(usize, usize)>,
     interrupt_after_slices: usize,
+    /// From this slice on the disk is full.
+    full_from: Option<usize>,
     /// This row leaves requests without an answer.
     hangs: Option<usize>,
     warm_ups: Vec<(usize, u64)>,
@@ -32,6 +36,7 @@ impl Fake {
             running,
             dies: None,
             interrupt_after_slices: usize::MAX,
+            full_from: None,
             hangs: None,
             warm_ups: Vec::new(),
             woken: Vec::new(),
@@ -42,10 +47,15 @@ impl Fake {
     fn pass(&self, ns: u64) {
         self.now_ns.set(self.now_ns.get() + ns);
     }
+
+    fn has_room(&self) -> Result<(), InstrumentFailure> {
+        let is_full = self.full_from.is_some_and(|slice| self.slices >= slice);
+        if is_full { Err(InstrumentFailure("no space".to_owned())) } else { Ok(()) }
+    }
 }
 
 impl Executor for Fake {
-    fn pilot(&mut self, row: usize, _beside: Option<usize>) -> Result<Pilot, RowFailure> {
+    fn pilot(&mut self, row: usize, _beside: Option<usize>) -> Result<Pilot, ExecutorError> {
         self.pass(3_000_000_000);
         let steady_after_ns = (row > 0).then_some(row as u64 * 1_000_000_000);
         Ok(Pilot {
@@ -59,21 +69,21 @@ impl Executor for Fake {
         })
     }
 
-    fn start(&mut self, Slot { row, .. }: Slot, warm_up_ns: u64) -> Result<Option<Duration>, RowFailure> {
+    fn start(&mut self, Slot { row, .. }: Slot, warm_up_ns: u64) -> Result<Option<Duration>, ExecutorError> {
         self.warm_ups.push((row, warm_up_ns));
         assert!(self.running.insert(row), "row {row} was still running");
         self.pass(500_000_000);
         Ok(Some(Duration::from_millis(row as u64)))
     }
 
-    fn wake(&mut self, row: usize, warm_up_ns: u64) -> Result<(), RowFailure> {
+    fn wake(&mut self, row: usize, warm_up_ns: u64) -> Result<(), ExecutorError> {
         assert!(self.running.contains(&row), "row {row} was not kept");
         self.woken.push(row);
         self.pass(warm_up_ns);
         Ok(())
     }
 
-    fn sample(&mut self, slot: Slot, _draw: u64, per_second: Option<f64>) -> Result<Sample, RowFailure> {
+    fn sample(&mut self, slot: Slot, _draw: u64, per_second: Option<f64>) -> Result<Sample, ExecutorError> {
         let row = slot.row;
         self.asked.push((row, slot.point, per_second));
         assert!(self.running.contains(&row));
@@ -82,7 +92,7 @@ impl Executor for Fake {
         match self.dies {
             Some((dying, at)) if dying == row && self.slices >= at => {
                 self.running.remove(&row);
-                Err(RowFailure("was killed".to_owned()))
+                Err(RowFailure("was killed".to_owned()).into())
             }
             _ => {
                 // A capacity of 1,000 a second for each place in the plan.
@@ -103,9 +113,10 @@ impl Executor for Fake {
         }
     }
 
-    fn stop(&mut self, row: usize, _block: usize) -> Result<Stopped, RowFailure> {
+    fn stop(&mut self, row: usize, _block: usize) -> Result<Stopped, ExecutorError> {
         assert!(self.running.remove(&row), "row {row} was not running");
         self.pass(500_000_000);
+        self.has_room()?;
         Ok(Stopped::default())
     }
 
@@ -135,11 +146,11 @@ impl Journal for Memory {
 }
 
 /// A run without a stopping rule, from the start.
-fn run(plan: &Plan, executor: &mut Fake, journal: &mut Memory) -> io::Result<Ending> {
+fn run(plan: &Plan, executor: &mut Fake, journal: &mut Memory) -> Result<Ending, CutOff> {
     resume(plan, executor, journal, &[])
 }
 
-fn resume(plan: &Plan, executor: &mut Fake, journal: &mut Memory, past: &[Record]) -> io::Result<Ending> {
+fn resume(plan: &Plan, executor: &mut Fake, journal: &mut Memory, past: &[Record]) -> Result<Ending, CutOff> {
     super::run(plan, Parts { executor, journal, watch: &mut (), stop_rule: &mut () }, past)
 }
 
@@ -358,7 +369,10 @@ fn a_full_disk_ends_the_run_and_leaves_nothing_running() {
         let (mut fake, mut journal) =
             (Fake::new(), Memory { full_after: Some(full_after), ..Memory::default() });
         let error = run(&plan(3, 1), &mut fake, &mut journal).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        assert!(
+            matches!(&error, CutOff::Storage(error) if error.kind() == io::ErrorKind::StorageFull),
+            "{error}"
+        );
         assert!(fake.running.is_empty());
     }
 }

@@ -14,30 +14,32 @@ struct Fake {
     hangs: Option<usize>,
     /// Its service is wrong after the load.
     fails: Option<usize>,
+    /// There is no room for what a service leaves.
+    is_full: bool,
 }
 
 impl Fake {
     fn new(left: usize) -> Fake {
-        Fake { left, asked: Vec::new(), running: None, hangs: None, fails: None }
+        Fake { left, asked: Vec::new(), running: None, hangs: None, fails: None, is_full: false }
     }
 }
 
 impl Executor for Fake {
-    fn pilot(&mut self, _: usize, _: Option<usize>) -> Result<Pilot, RowFailure> {
+    fn pilot(&mut self, _: usize, _: Option<usize>) -> Result<Pilot, ExecutorError> {
         unreachable!("a sequential experiment has no pilots")
     }
 
-    fn start(&mut self, slot: Slot, _: u64) -> Result<Option<Duration>, RowFailure> {
+    fn start(&mut self, slot: Slot, _: u64) -> Result<Option<Duration>, ExecutorError> {
         assert_eq!(self.running.replace(slot.row), None, "one process at a time");
         self.asked.push(slot);
         Ok(Some(Duration::from_millis(5)))
     }
 
-    fn wake(&mut self, _: usize, _: u64) -> Result<(), RowFailure> {
+    fn wake(&mut self, _: usize, _: u64) -> Result<(), ExecutorError> {
         unreachable!("each sample has a process of its own")
     }
 
-    fn sample(&mut self, slot: Slot, _: u64, _: Option<f64>) -> Result<Sample, RowFailure> {
+    fn sample(&mut self, slot: Slot, _: u64, _: Option<f64>) -> Result<Sample, ExecutorError> {
         self.left = self.left.saturating_sub(1);
         let outcome = match self.hangs == Some(slot.row) {
             true => Outcome::Hung(Hung::default()),
@@ -46,10 +48,11 @@ impl Executor for Fake {
         Ok(Sample { outcome, ..Sample::default() })
     }
 
-    fn stop(&mut self, row: usize, _: usize) -> Result<Stopped, RowFailure> {
+    fn stop(&mut self, row: usize, _: usize) -> Result<Stopped, ExecutorError> {
         assert_eq!(self.running.take(), Some(row));
         match self.fails == Some(row) || self.hangs == Some(row) {
-            true => Err(RowFailure("wrong after the load".to_owned())),
+            true => Err(RowFailure("wrong after the load".to_owned()).into()),
+            false if self.is_full => Err(InstrumentFailure("no space".to_owned()).into()),
             false => Ok(Stopped { rss_bytes_peak: Some(7), ..Stopped::default() }),
         }
     }
@@ -102,6 +105,20 @@ fn wherever_it_is_interrupted_a_run_loses_at_most_the_sample_in_flight() {
         assert_eq!(ending, Ending::Complete);
         assert_eq!([&first[..cut], &rest[..]].concat(), in_order, "cut after {cut}");
     }
+}
+
+#[test]
+fn what_the_instrument_cannot_do_is_no_sample_and_can_be_resumed() {
+    let plan = plan("simple-web-server-2019", &Options { rounds: Some(2), ..Options::default() });
+    let mut journal = Memory::default();
+    resume(&plan, 3, &mut journal);
+    let past = journal.0.clone();
+    let executor = &mut Fake { is_full: true, ..Fake::new(usize::MAX) };
+    let parts = Parts { executor, journal: &mut journal, watch: &mut Unwatched, stop_rule: &mut () };
+    assert_eq!(super::run(&plan, parts, &past).unwrap_err().to_string(), "no space");
+    assert_eq!(journal.0, past, "neither a sample of the service nor an end");
+    let (ending, rest) = resume(&plan, usize::MAX, &mut journal);
+    assert_eq!((ending, rest.len()), (Ending::Complete, plan.samples() - 2));
 }
 
 #[test]

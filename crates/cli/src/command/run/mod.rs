@@ -16,13 +16,13 @@ use std::{
 use anyhow::{Context, anyhow, bail, ensure};
 use tare_bench::{
     experiment::{Experiment, ExperimentFile, LoadSetting},
-    folder::{self, StoredRun},
+    folder::{self, StoredRun, about::quoted},
     plan::{Plan, PlannedRow, Until, until::Precision},
     record::{Ending, ending},
 };
 use tare_host::cpus::Pinning;
 use tare_load::units::parse_duration;
-use tare_report::Document;
+use tare_report::{Document, gather::gather};
 use tare_service::{
     catalogue::{Row, SelectError},
     learn, release,
@@ -38,7 +38,7 @@ use super::{
     words,
 };
 use crate::{
-    exit::Outcome,
+    exit::{self, Outcome},
     output::Format,
     workspace::{self, Global},
 };
@@ -169,10 +169,22 @@ pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
 }
 
 /// What a run ends with, whatever kind of run it is: its report, where it is stored, and its exit status.
-fn ended(run: &Path, document: &Document, format: Format) -> anyhow::Result<Outcome> {
-    let outcome = print::document(document, format, Extent::Brief)?;
+fn ended(run: &Path, measured: anyhow::Result<Document>, format: Format) -> anyhow::Result<Outcome> {
+    let (document, cut_off) = match measured {
+        Ok(document) => (document, None),
+        Err(error) if exit::is_cut_off(&error) && run.join("run.json").exists() => {
+            (gather(run)?, Some(error))
+        }
+        Err(error) => return Err(error),
+    };
+    let outcome = print::document(&document, format, Extent::Brief)?;
     page::tell_kept(run);
-    Ok(outcome)
+    let Some(error) = cut_off else { return Ok(outcome) };
+    let resume = format!("tare run --resume {}", quoted(&run.display().to_string()));
+    tare_host::tell!(
+        "what was measured before is stored; once the cause is gone, `{resume}` measures the rest"
+    );
+    Err(error)
 }
 
 /// Measures what is planned and prints its report, or only the plan if that is asked for.
@@ -188,8 +200,7 @@ pub(crate) fn measure(
     }
     let began = jiff::Timestamp::now();
     let run = start.out.clone().unwrap_or_else(|| workspace.new_run(&plan.experiment, began));
-    let document = measure_into(workspace, &run, plan, rows, began)?;
-    ended(&run, &document, start.format())
+    ended(&run, measure_into(workspace, &run, plan, rows, began), start.format())
 }
 
 /// Measures into this folder, which must not hold a run.
@@ -274,7 +285,7 @@ pub(crate) fn resume(global: &Global, run: &Path, format: Format) -> anyhow::Res
         published::obtain_rights();
     }
     let mut workspace = global.open()?;
-    ended(run, &resume_stored(&mut workspace, run, &stored)?, format)
+    ended(run, resume_stored(&mut workspace, run, &stored), format)
 }
 
 fn resume_stored(workspace: &mut Workspace, run: &Path, stored: &StoredRun) -> anyhow::Result<Document> {

@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    io,
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -18,7 +17,7 @@ use tare_bench::{
     plan::{Plan, PlannedRow, Until},
     prepare,
     record::{Ended, Ending, Journal, Record, ending},
-    schedule::{self, Parts},
+    schedule::{self, CutOff, Parts},
 };
 use tare_host::{environment::Environment, process::Supervisor, secrets, signals};
 use tare_report::Document;
@@ -76,6 +75,7 @@ impl<'a> Session<'a> {
     pub(super) fn resume(&mut self, stored: &StoredRun) -> anyhow::Result<Document> {
         self.has_more_to_do(stored)?;
         self.same_builds(&stored.header.plan.rows)?;
+        stored.damage.iter().for_each(|damage| self.progress.keep(damage));
         let journal = RunFolder::reopen(&self.run, stored)?;
         self.measure(&stored.header, journal, &stored.records)
     }
@@ -124,7 +124,7 @@ impl<'a> Session<'a> {
         let contracts = &self.contracts(plan)?;
         let (supervisor, interrupt) = (&self.supervisor, &self.interrupt);
         prepare::verify_all(plan, &self.rows, contracts, supervisor, &self.run, interrupt, proved)
-            .with_context(|| format!("cannot write to {}", self.run.display()))?;
+            .with_context(|| format!("{}: nothing was measured", self.run.display()))?;
         self.scrub()?;
         // What was not verified must not be resumed as if it had been.
         ensure!(
@@ -172,11 +172,12 @@ impl<'a> Session<'a> {
 
     fn measure(&self, header: &Header, mut journal: RunFolder, past: &[Record]) -> anyhow::Result<Document> {
         let ended = match nothing_to_compare(&header.plan) {
-            true => journal.append(&Record::Ended(Ended { reason: Ending::NothingLeft, elapsed_ns: 0 })),
+            true => journal
+                .append(&Record::Ended(Ended { reason: Ending::NothingLeft, elapsed_ns: 0 }))
+                .map_err(CutOff::from),
             false => self.execute(header, &mut journal, past)?,
         };
-        let run = self.run.display();
-        ended.with_context(|| format!("cannot write to {run}; what was measured before is stored"))?;
+        ended.with_context(|| format!("{}: the run was cut off", self.run.display()))?;
         self.scrub()?;
         page::keep(&self.run, |text| self.progress.keep(text))
     }
@@ -186,7 +187,7 @@ impl<'a> Session<'a> {
         header: &Header,
         journal: &mut RunFolder,
         past: &[Record],
-    ) -> anyhow::Result<io::Result<()>> {
+    ) -> anyhow::Result<Result<(), CutOff>> {
         let services = self.rows.iter().map(|row| row.service.clone()).collect();
         let (contracts, interrupt) = (&self.contracts(&header.plan)?, Arc::clone(&self.interrupt));
         let executor =

@@ -274,7 +274,7 @@ impl Verification<'_> {
         let folder = self.folder(row);
         let proof = self.proof(&folder);
         match prove::prove(&row.service, contract, &proof) {
-            Err(reason) => Found::NotStarted { reason },
+            Err(error) => Found::NotStarted { reason: error.to_string() },
             Ok(transcript) if !transcript.passed() => Found::Failed { transcript },
             Ok(transcript) => {
                 let endured = self.args.endure.then(|| {

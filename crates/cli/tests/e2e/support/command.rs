@@ -81,6 +81,14 @@ impl Running {
         carrying(entry).into_iter().filter(|pid| mine.contains(pid)).collect()
     }
 
+    /// The process beside it that outlives it.
+    pub fn watchdog(&self) -> Option<u32> {
+        let is_one = |pid: &u32| {
+            fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|words| words.ends_with(b"\0watchdog\0"))
+        };
+        carrying(&self.mark).into_iter().find(is_one)
+    }
+
     pub fn end(self) -> Ended {
         self.end_within(USUAL)
     }

@@ -24,7 +24,7 @@ use crate::{
         report::page,
         run::{Args, dry, measure_into, resume_stored},
     },
-    exit::Outcome,
+    exit::{self, Outcome},
     output::{Format, paint},
     workspace::Global,
 };
@@ -67,7 +67,7 @@ pub(crate) fn run(global: &Global, args: &Args, series: &Series, path: &Path) ->
             Ok(_) => {}
             Err(error) => {
                 tare_host::tell!("{}: {error:#}", paint("1;31", "error"));
-                outcome = Outcome::SetUp;
+                outcome = outcome.graver(exit::of_error(&error));
             }
         }
         if tare_host::signals::received().is_some() {

@@ -1,0 +1,23 @@
+use super::*;
+
+#[test]
+fn what_the_instrument_cannot_do_is_held_against_no_service_and_can_be_resumed() {
+    let mut plan = plan(3, 1);
+    plan.blocks_mut().max = 8;
+    for full_from in [1, 12, 13, 30] {
+        let mut fake = Fake { full_from: Some(full_from), ..Fake::new() };
+        let mut journal = Memory::default();
+        let error = run(&plan, &mut fake, &mut journal).unwrap_err();
+        assert_eq!(error.to_string(), "no space");
+        assert!(fake.running.is_empty(), "nothing is left running");
+        let said = |record: &Record| matches!(record, Record::Failed(_) | Record::Ended(_));
+        assert!(!journal.records.iter().any(said), "{:?}", journal.records);
+        let measured = journal.records.iter().filter_map(Record::sample).count();
+        assert_eq!(measured, full_from.next_multiple_of(12), "the block in which it happened is measured");
+        let past = journal.records.clone();
+        let ending = resume(&plan, &mut Fake::new(), &mut journal, &past).unwrap();
+        assert_eq!(ending, Ending::BlocksMax, "the rest is measured once there is room");
+        let blocks = rounds_of(&journal.records);
+        assert_eq!(blocks.into_keys().collect::<Vec<_>>(), (0..8).collect::<Vec<_>>());
+    }
+}
