@@ -2,6 +2,7 @@
 //! nothing of services or experiments.
 #![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 
+pub mod cpu_lock;
 pub mod cpus;
 pub mod environment;
 #[cfg(any(test, feature = "fixture"))]

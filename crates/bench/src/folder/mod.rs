@@ -66,9 +66,32 @@ pub enum FolderError {
     Series { path: PathBuf, reason: String },
     #[error("{}: the run folder has {}", path.display(), other_format(found))]
     Format { path: PathBuf, found: String },
+    #[error("{}: contains a run already; choose another folder", path.display())]
+    HasRun { path: PathBuf },
     /// Another process writes into it.
     #[error("{}: another tare is measuring into it; wait until it has ended, or stop it", path.display())]
     Busy { path: PathBuf },
+}
+
+/// A folder that no other Tare writes into until this is dropped.
+#[derive(Debug)]
+pub struct Reserved {
+    _lock: File,
+}
+
+/// Makes the folder of a new run, and keeps others out: what is built and verified leaves files there before there is a journal.
+///
+/// # Errors
+/// If it holds a run, another process has reserved it, or the file system refuses.
+pub fn reserve(path: &Path) -> Result<Reserved, FolderError> {
+    let at = |source| FolderError::Io { path: path.to_owned(), source };
+    fs::create_dir_all(path).map_err(at)?;
+    let folder = File::open(path).map_err(at)?;
+    lock(&folder, path)?;
+    match path.join("run.json").exists() {
+        true => Err(FolderError::HasRun { path: path.to_owned() }),
+        false => Ok(Reserved { _lock: folder }),
+    }
 }
 
 /// Who only looks whether a journal is locked holds a lock for microseconds; one that is held for longer is a writer's.
@@ -383,6 +406,19 @@ mod tests {
         };
         let record = failed(0, "b");
         StoredRun { header, records: vec![record; records], damage: Vec::new(), in_progress: false }
+    }
+
+    #[test]
+    fn a_folder_is_reserved_once_and_not_where_there_is_a_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        let first = reserve(&path).unwrap();
+        let refused = reserve(&path).unwrap_err();
+        assert!(matches!(refused, FolderError::Busy { .. }), "{refused}");
+        drop(RunFolder::create(&path, &kept(0).header).unwrap());
+        drop(first);
+        let refused = reserve(&path).unwrap_err();
+        assert!(matches!(refused, FolderError::HasRun { .. }), "{refused}");
     }
 
     #[test]

@@ -19,6 +19,7 @@ use tare_selftest::{
 use tare_service::{catalogue, workspace::Workspace};
 
 use crate::{
+    command::turn,
     exit::Outcome,
     output::{self, look, paint, print, print_either, table},
     progress::{Progress, duration},
@@ -111,6 +112,9 @@ fn certify(
     let environment = Environment::read(Some(supervisor.isolation()));
     let seed = args.seed.unwrap_or_else(tare_host::seed::draw);
     let pinning = Pinning::choose(&cpus::available(), 1, 1);
+    let interrupt = signals::listen()?;
+    let progress = Progress::new(false);
+    let _alone = turn::take(&pinning.all(), false, &interrupt, |text| progress.keep(text))?;
     let mut bench = Bench::new(Site {
         reference,
         contracts: &workspace.contracts,
@@ -119,9 +123,8 @@ fn certify(
         began: began.to_string(),
         seed,
         pinning: pinning.clone(),
-        interrupt: signals::listen()?,
+        interrupt,
     })?;
-    let progress = Progress::new(false);
     let left: Duration = trials.iter().map(|trial| trial.lasts).sum();
     progress.keep(&format!("{} trials, at most about {}", trials.len(), duration(left)));
     let mut findings = Vec::new();

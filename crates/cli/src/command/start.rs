@@ -15,6 +15,9 @@ pub(crate) struct StartOptions {
     /// Print the plan and stop
     #[arg(long)]
     pub dry_run: bool,
+    /// Refuse if another tare measures on these CPUs; by default wait until it has ended
+    #[arg(long)]
+    pub no_wait: bool,
     /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: Format,

@@ -34,5 +34,6 @@ mod slo;
 mod stderr;
 mod support;
 mod terminal;
+mod two_at_once;
 mod verify;
 mod wire;

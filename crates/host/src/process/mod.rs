@@ -47,6 +47,7 @@ pub use outcome::{Exit, FreezeError, ServerGone, Stopped, Unready};
 pub use placement::{Priority, ThreadGroup};
 pub use port::{PortOwner, free_port, listeners, port_in_use};
 pub use procfs::Process;
+pub(crate) use procfs::began;
 pub use quota::Quota;
 pub use service::Service;
 pub use sweep::{Swept, sweep};

@@ -98,6 +98,11 @@ pub(super) fn stat(pid: u32) -> Option<Stat> {
     Stat::parse(&String::from_utf8_lossy(&fs::read(path(pid, "stat")).ok()?))
 }
 
+/// When it was started, after the machine was.
+pub(crate) fn began(pid: u32) -> Option<Duration> {
+    stat(pid).map(|stat| ticks(stat.started_ticks))
+}
+
 /// Whether the process exists and is not a zombie.
 pub(super) fn is_alive(pid: u32) -> bool {
     stat(pid).is_some_and(|stat| !stat.is_dead())

@@ -277,11 +277,12 @@ impl Search {
         steps_after: usize,
     ) -> anyhow::Result<Position> {
         let run = self.folder.join(name);
+        let no_wait = self.start.no_wait;
         match holds_a_run(&run) {
-            true => finish(&self.workspace, &run, rows)?,
+            true => finish(&self.workspace, &run, rows, no_wait)?,
             false => {
                 let plan = self.plan(others, &rows, alpha, steps_after)?;
-                measure_into(&self.workspace, &run, plan, rows, jiff::Timestamp::now())?;
+                measure_into(&self.workspace, &run, plan, rows, no_wait)?;
             }
         }
         let kept = folder::read(&run)?;

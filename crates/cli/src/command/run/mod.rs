@@ -154,7 +154,7 @@ impl Args {
 
 pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
     if let Some(run) = &args.resume {
-        return resume(global, run, args.start.format());
+        return resume(global, run, &args.start);
     }
     let Some(path) = args.experiment.clone() else {
         let experiment = Experiment::parse(Path::new("own.toml"), include_str!("own.toml"))?;
@@ -198,9 +198,9 @@ pub(crate) fn measure(
         dry::show_plan(&plan, start.format())?;
         return Ok(Outcome::Fine);
     }
-    let began = jiff::Timestamp::now();
-    let run = start.out.clone().unwrap_or_else(|| workspace.new_run(&plan.experiment, began));
-    ended(&run, measure_into(workspace, &run, plan, rows, began), start.format())
+    let run =
+        start.out.clone().unwrap_or_else(|| workspace.new_run(&plan.experiment, jiff::Timestamp::now()));
+    ended(&run, measure_into(workspace, &run, plan, rows, start.no_wait), start.format())
 }
 
 /// Measures into this folder, which must not hold a run.
@@ -209,10 +209,9 @@ pub(super) fn measure_into(
     run: &Path,
     plan: Plan,
     rows: Vec<Row>,
-    began: jiff::Timestamp,
+    no_wait: bool,
 ) -> anyhow::Result<Document> {
-    ensure!(!holds_a_run(run), "{}: contains a run already; choose another folder", run.display());
-    Session::new(workspace, rows, run)?.run(plan, began)
+    Session::new(workspace, rows, run, no_wait)?.run(plan)
 }
 
 /// Whether a run was begun in this folder.
@@ -221,11 +220,11 @@ pub(super) fn holds_a_run(folder: &Path) -> bool {
 }
 
 /// The rest of the run in this folder, if it was cut off. Its rows are `rows`.
-pub(super) fn finish(workspace: &Workspace, run: &Path, rows: Vec<Row>) -> anyhow::Result<()> {
+pub(super) fn finish(workspace: &Workspace, run: &Path, rows: Vec<Row>, no_wait: bool) -> anyhow::Result<()> {
     let stored = folder::read(run)?;
     match ending(&stored.records) {
         None | Some((Ending::Interrupted, _)) => {
-            Session::new(workspace, rows, run)?.resume(&stored).map(drop)
+            Session::new(workspace, rows, run, no_wait)?.resume(&stored).map(drop)
         }
         Some(_) => Ok(()),
     }
@@ -278,20 +277,25 @@ pub(crate) fn pinning(experiment: &Experiment, rows: &[Row]) -> Pinning {
 }
 
 /// The rest of a run that was cut off, whatever kind of run it is.
-pub(crate) fn resume(global: &Global, run: &Path, format: Format) -> anyhow::Result<Outcome> {
+pub(crate) fn resume(global: &Global, run: &Path, start: &start::StartOptions) -> anyhow::Result<Outcome> {
     published::series::refuse_to_resume(run)?;
     let stored = folder::read(run)?;
     if stored.header.plan.points.iter().any(|point| point.link.is_some()) {
         published::obtain_rights();
     }
     let mut workspace = global.open()?;
-    ended(run, resume_stored(&mut workspace, run, &stored), format)
+    ended(run, resume_stored(&mut workspace, run, &stored, start.no_wait), start.format())
 }
 
-fn resume_stored(workspace: &mut Workspace, run: &Path, stored: &StoredRun) -> anyhow::Result<Document> {
+fn resume_stored(
+    workspace: &mut Workspace,
+    run: &Path,
+    stored: &StoredRun,
+    no_wait: bool,
+) -> anyhow::Result<Document> {
     let mut rows = stored_rows(workspace, stored)?;
     asked::give_stored(workspace, &mut rows, run)?;
-    Session::new(workspace, rows, run)?.resume(stored)
+    Session::new(workspace, rows, run, no_wait)?.resume(stored)
 }
 
 /// The rows of a stored run, as far as their services are still there.

@@ -19,7 +19,7 @@ use tare_bench::{
     record::{Ended, Ending, Journal, Record, ending},
     schedule::{self, CutOff, Parts},
 };
-use tare_host::{environment::Environment, process::Supervisor, secrets, signals};
+use tare_host::{cpu_lock::CpuLock, environment::Environment, process::Supervisor, secrets, signals};
 use tare_report::Document;
 use tare_service::{
     build::Site,
@@ -30,7 +30,7 @@ use tare_service::{
 
 use super::{about, dry};
 use crate::{
-    command::report::page,
+    command::{report::page, turn},
     output,
     progress::{Progress, RunProgress},
     workspace,
@@ -45,24 +45,34 @@ pub(super) struct Session<'a> {
     supervisor: Supervisor,
     rows: Vec<Row>,
     run: PathBuf,
+    no_wait: bool,
     interrupt: Arc<AtomicBool>,
     progress: Progress,
 }
 
 impl<'a> Session<'a> {
     /// For `rows`, in the order of the plan; everything is kept in the folder `run`.
-    pub(super) fn new(workspace: &'a Workspace, rows: Vec<Row>, run: &Path) -> anyhow::Result<Session<'a>> {
+    pub(super) fn new(
+        workspace: &'a Workspace,
+        rows: Vec<Row>,
+        run: &Path,
+        no_wait: bool,
+    ) -> anyhow::Result<Session<'a>> {
         Ok(Session {
             workspace,
             supervisor: workspace::supervisor()?,
             rows,
             run: run.to_owned(),
+            no_wait,
             interrupt: signals::listen()?,
             progress: Progress::new(false),
         })
     }
 
-    pub(super) fn run(&mut self, mut plan: Plan, began: jiff::Timestamp) -> anyhow::Result<Document> {
+    pub(super) fn run(&mut self, mut plan: Plan) -> anyhow::Result<Document> {
+        let _alone_in_its_folder = folder::reserve(&self.run)?;
+        let _alone_on_its_cpus = self.take_cpus(&plan)?;
+        let began = jiff::Timestamp::now();
         self.prepare(&mut plan)?;
         let environment = Environment::read(Some(self.supervisor.isolation()));
         let header = Header::new(env!("CARGO_PKG_VERSION"), began.to_string(), plan, environment);
@@ -74,6 +84,7 @@ impl<'a> Session<'a> {
     /// The rest of a run that was cut off.
     pub(super) fn resume(&mut self, stored: &StoredRun) -> anyhow::Result<Document> {
         self.has_more_to_do(stored)?;
+        let _alone_on_its_cpus = self.take_cpus(&stored.header.plan)?;
         self.same_builds(&stored.header.plan.rows)?;
         stored.damage.iter().for_each(|damage| self.progress.keep(damage));
         let journal = RunFolder::reopen(&self.run, stored)?;
@@ -84,6 +95,12 @@ impl<'a> Session<'a> {
     fn contracts(&self, plan: &Plan) -> anyhow::Result<BTreeMap<String, Contract>> {
         let names = plan.points.iter().map(|point| point.contract.as_str());
         Ok(with_tables(&self.workspace.contracts, names, plan.seed, &self.run.join(TABLES))?)
+    }
+
+    /// Before anything is built: that would disturb another measurement as much as measuring does.
+    fn take_cpus(&self, plan: &Plan) -> anyhow::Result<CpuLock> {
+        let cpus = plan.pinning.all();
+        turn::take(&cpus, self.no_wait, &self.interrupt, |text| self.progress.keep(text))
     }
 
     /// The folder of a new run, and what its report has besides figures.

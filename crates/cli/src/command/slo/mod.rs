@@ -104,7 +104,7 @@ pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
     let at_least = args.at_least.as_deref().map(parse_rate).transpose().context("--at-least")?;
     let Some(run) = &args.resume else { return begin(global, &mut args, at_least) };
     ask_of_stored(run, at_least)?;
-    resume(global, run, args.start.format())
+    resume(global, run, &args.start)
 }
 
 /// A rate that is asked of a search when it is resumed is stored in its folder, as that of the first time was.

@@ -18,6 +18,9 @@ pub const USUAL: Duration = Duration::from_secs(120);
 /// How long what tare has started may outlive it.
 const GONE: Duration = Duration::from_secs(5);
 
+/// The variable that names whose measurements are waited for.
+const REALM: &str = "TARE_CPU_REALM";
+
 /// The variable that every process of one command inherits, the watchdog and whatever services leave behind as well.
 const MARK: &str = "TARE_TEST_COMMAND";
 
@@ -59,6 +62,10 @@ pub fn start_under(wrapper: &[&str], folder: &Path, words: &[&str]) -> Running {
     }
     if folder != real_root() {
         command.env("TARE_HOME", folder.join(".tare/home"));
+    }
+    // Those of others, and of other tests, are not waited for; a test that is about waiting has a realm of its own.
+    if std::env::var_os(REALM).is_none() {
+        command.env(REALM, &value);
     }
     command.args(words).current_dir(folder).env(MARK, &value);
     command.stdin(Stdio::null()).stdout(file("stdout")).stderr(file("stderr"));

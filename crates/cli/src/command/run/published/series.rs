@@ -59,7 +59,7 @@ pub(crate) fn run(global: &Global, args: &Args, series: &Series, path: &Path) ->
     let mut outcome = Outcome::Fine;
     for member in members {
         let run = all.join(&member.name);
-        match measure(&mut workspace, member, &run) {
+        match measure(&mut workspace, member, &run, args.start.no_wait) {
             Ok(document) if format != Format::Json => {
                 print::document(&document, format, Extent::Brief)?;
                 crate::output::print("\n")?;
@@ -133,13 +133,13 @@ fn asked_of(experiment: &SequentialExperiment, args: &Args) -> Vec<String> {
 }
 
 /// A new run, the rest of one, or the report of one that has ended. What has begun is resumed as it was planned then.
-fn measure(workspace: &mut Workspace, member: Member, run: &Path) -> anyhow::Result<Document> {
+fn measure(workspace: &mut Workspace, member: Member, run: &Path, no_wait: bool) -> anyhow::Result<Document> {
     if !has_begun(run) {
-        return measure_into(workspace, run, member.plan, member.rows, jiff::Timestamp::now());
+        return measure_into(workspace, run, member.plan, member.rows, no_wait);
     }
     let stored = folder::read(run)?;
     match ending(&stored.records) {
         Some((Ending::Complete, _)) => Ok(gather(run)?),
-        _ => resume_stored(workspace, run, &stored),
+        _ => resume_stored(workspace, run, &stored, no_wait),
     }
 }
