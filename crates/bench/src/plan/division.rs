@@ -197,7 +197,7 @@ mod tests {
         }
     }
 
-    /// Two rows, starts of 2.2 s each: in 80 s eleven blocks of 22 slices, and of fewer blocks each would have to say more.
+    /// Two rows whose starts take so long, in so many seconds. With dearer starts there are fewer blocks, and longer ones.
     #[test]
     fn a_comparison_has_blocks_enough_to_know_how_they_differ() {
         let plan = plan();
