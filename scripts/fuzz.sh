@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every fuzz target of dev/fuzz, or the one named FUZZ_TARGET, for FUZZ_SECONDS (30) each. What a target finds is kept in
-# dev/fuzz/fuzz/artifacts: mend it, and put the input into dev/fuzz/corpus, where `make test` reads it.
+# dev/fuzz/fuzz/artifacts: mend it, and put the input into dev/fuzz/corpus/TARGET, where `make test` reads it.
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$top/dev/fuzz"
@@ -17,5 +17,6 @@ targets=${FUZZ_TARGET:-$(cargo fuzz list)}
 for target in $targets; do
     echo "fuzz: $target, ${FUZZ_SECONDS:=30} s" >&2
     mkdir -p "fuzz/corpus/$target"
-    cargo fuzz run "$target" "fuzz/corpus/$target" "corpus/$target" -- -max_total_time="$FUZZ_SECONDS" -print_final_stats=1
+    cargo run --quiet --package tare-fuzz -- "$target" | xargs cp --backup=numbered -t "fuzz/corpus/$target"
+    cargo fuzz run "$target" "fuzz/corpus/$target" -- -max_total_time="$FUZZ_SECONDS" -print_final_stats=1
 done

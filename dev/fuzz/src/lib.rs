@@ -1,6 +1,6 @@
 //! What must hold of every reader of foreign bytes, whatever it is given: one function for each, which panics where it does not
-//! hold. libFuzzer calls them by way of `fuzz/` (`make fuzz`); the test `corpus` calls them with every input that is kept in
-//! `corpus/`, so that what was found once is found again without a fuzzer.
+//! hold. libFuzzer calls them by way of `fuzz/` (`make fuzz`); the test `corpus` calls them with every input that is kept, so that
+//! what was found once is found again without a fuzzer. Inputs are in `corpus/`, and wherever the repository has files of the kind.
 //!
 //! An input of several parts has a zero byte between them, so that a corpus can be read and edited.
 
@@ -13,30 +13,87 @@ mod tools;
 mod wire;
 mod words;
 
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
 /// A reader, and what must hold of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    /// Its name as a fuzz target, and that of its folder in `corpus/`.
+    /// Its name as a fuzz target, and that of its folder in `corpus/`, if it has one.
     pub name: &'static str,
     pub check: fn(&[u8]),
+    /// Files of the repository that it reads every day, and folders of them.
+    pub seeds: &'static [&'static str],
+}
+
+impl Target {
+    const fn new(name: &'static str, check: fn(&[u8])) -> Target {
+        Target { name, check, seeds: &[] }
+    }
+
+    const fn with(self, seeds: &'static [&'static str]) -> Target {
+        Target { seeds, ..self }
+    }
+
+    /// The files of every input that is kept.
+    ///
+    /// # Errors
+    /// A folder cannot be listed.
+    pub fn inputs(&self) -> io::Result<Vec<PathBuf>> {
+        let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let seeds = self.seeds.iter().map(|seed| own.join("../..").join(seed));
+        let mut files = Vec::new();
+        seeds.chain([own.join("corpus").join(self.name)]).try_for_each(|path| files_of(&path, &mut files))?;
+        files.sort();
+        Ok(files)
+    }
+}
+
+/// What is written about a folder is no input.
+fn is_input(path: &Path) -> bool {
+    path.extension().is_none_or(|extension| extension != "md")
+}
+
+/// All files below `path`, which may be one, or not be there.
+fn files_of(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    if path.is_file() {
+        files.push(path.to_owned());
+    }
+    if !path.is_dir() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(path)? {
+        let path = entry?.path();
+        if is_input(&path) {
+            files_of(&path, files)?;
+        }
+    }
+    Ok(())
 }
 
 /// All of them.
 pub const TARGETS: &[Target] = &[
-    Target { name: "answer", check: wire::answer },
-    Target { name: "pattern", check: wire::pattern },
-    Target { name: "words", check: words::words },
-    Target { name: "placeholders", check: words::placeholders },
-    Target { name: "contract", check: documents::contract },
-    Target { name: "manifest", check: documents::manifest },
-    Target { name: "experiment", check: documents::experiment },
-    Target { name: "project", check: documents::project },
-    Target { name: "openapi", check: recordings::openapi },
-    Target { name: "har", check: recordings::har },
-    Target { name: "repository", check: repositories::repository },
-    Target { name: "run", check: folders::run },
-    Target { name: "histogram", check: folders::histogram },
-    Target { name: "tool", check: tools::tool },
+    Target::new("answer", wire::answer),
+    Target::new("pattern", wire::pattern),
+    Target::new("words", words::words),
+    Target::new("placeholders", words::placeholders),
+    Target::new("contract", documents::contract).with(&["contracts"]),
+    Target::new("manifest", documents::manifest).with(&[
+        "services/java/spring-boot/service.toml",
+        "services/node/express/service.toml",
+        "services/rust/axum/service.toml",
+    ]),
+    Target::new("experiment", documents::experiment).with(&["experiments", "figures"]),
+    Target::new("project", documents::project),
+    Target::new("openapi", recordings::openapi)
+        .with(&["crates/cli/tests/e2e/docs/openapi.yaml", "crates/service/src/record/shop.yaml"]),
+    Target::new("har", recordings::har).with(&["crates/cli/tests/e2e/docs/session.har"]),
+    Target::new("repository", repositories::repository),
+    Target::new("run", folders::run),
+    Target::new("histogram", folders::histogram),
+    Target::new("tool", tools::tool).with(&["dev/crosscheck/src/reading/recorded"]),
 ];
 
 /// Checks one input of the target with this name.
