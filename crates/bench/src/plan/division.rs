@@ -197,7 +197,7 @@ mod tests {
         }
     }
 
-    /// Two rows: how long a start takes, and the time that there is, in seconds. With dearer starts there are fewer blocks, and longer ones.
+    /// Two rows: how long a start takes, and the time that there is, in seconds. Dearer starts leave fewer and longer blocks.
     #[test]
     fn a_comparison_has_blocks_enough_to_know_how_they_differ() {
         let plan = plan();
