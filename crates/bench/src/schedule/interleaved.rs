@@ -86,7 +86,9 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
             }
             let block = self.past.blocks;
             self.block(block)?;
-            self.stop(block, |runner, row| !runner.lasts_beyond(row, block))?;
+            // A process that is kept for another block of its own waits while other groups are measured.
+            let group = self.plan.group(block);
+            self.stop(block, |runner, row| group.contains(&row) && !runner.lasts_beyond(row, block))?;
             self.past.blocks += 1;
             self.blocks_ns = self.elapsed_ns() - self.past.pilots_ns;
         }
