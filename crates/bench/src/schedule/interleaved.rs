@@ -230,11 +230,11 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         StartCost { warm_up_ns: longest_ns.unwrap_or(own.warm_up_ns), ..own }
     }
 
-    /// Whether the process that a row has in this block is that of its next one too. Counted in cycles, so that those who
-    /// are kept for several blocks end together.
+    /// Whether the process that a row has in this block is that of its next one too. A row has a block in each cycle, and the
+    /// reference has them all.
     fn lasts_beyond(&self, row: usize, block: usize) -> bool {
-        let next = block / self.plan.groups() + 1;
-        !next.is_multiple_of(self.blocks_per_start(row))
+        let before = if self.is_reference(row) { block } else { block / self.plan.groups() };
+        !(before + 1).is_multiple_of(self.blocks_per_start(row))
     }
 
     fn blocks_per_start(&self, row: usize) -> usize {

@@ -7,8 +7,8 @@ use crate::{
     record::Pilot,
 };
 
-/// The budget must have room for this many starts: fewer do not show how much they differ. Student's t makes the interval of three
-/// 1.7 times as wide as that of six which differ as much.
+/// The budget must have room for this many starts: fewer do not show how much they differ. The interval of three (Student's t)
+/// is 2.4 times as wide as that of six which differ as much.
 const STARTS_MIN: usize = 6;
 /// One process does not warm up as fast as the other, and the last percents take longest: with the time of the pilot itself
 /// the first slices of three in eight services cost 7 to 16% more than their last.

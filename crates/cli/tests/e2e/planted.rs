@@ -131,7 +131,7 @@ fn a_comparison_with_one_wrong_answer_in_1500_has_no_other_verdict() {
 fn a_run_names_a_level_change_of_a_kept_process() {
     let _alone = alone();
     let workspace = Workspace::new(&[("jit", "starts-late-and-steps")]);
-    let text = experiment(&["raw-socket", "jit"], 6)
+    let text = experiment(&["raw-socket", "jit"], 12)
         .replace("30ms", "60ms")
         .replace("50ms", "300ms\"\nwarm-up-max      = \"1s")
         .replace("slices-per-block = 2", "slices-per-block = 12");
@@ -140,7 +140,7 @@ fn a_run_names_a_level_change_of_a_kept_process() {
     let report = ended.json();
     let starts = journal(&workspace.run());
     let starts = starts.iter().filter(|record| record["kind"] == "started" && record["label"] == "jit");
-    assert_eq!(starts.count(), 3, "it is kept for two blocks: {ended}");
+    assert_eq!(starts.count(), 6, "it is kept for two blocks: {ended}");
     assert!(words(&report, "jit").contains("level change: its CPU per request "), "{ended}");
 }
 
