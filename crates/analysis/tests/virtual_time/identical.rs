@@ -46,14 +46,14 @@ fn one_service_under_two_names_is_seldom_two() {
 #[test]
 fn a_process_that_lasts_makes_no_service_another() {
     let slow = |seed: u64| {
-        let plan = plan(&["raw-socket", "same"], 16, seed);
+        let plan = plan(&["raw-socket", "same"], 32, seed);
         let plan = in_blocks(plan, |blocks| blocks.warm_up_ns_max = Some(60_000_000_000));
         let mut machine = Machine::new(&[SERVICE; 2], 0.02, &plan, 1);
         machine.steady_after_ns[1] = 60_000_000_000;
         interleaved::compute(&run(&plan, &mut machine, &mut ()))
     };
     let starts: Vec<usize> = slow(1).rows.iter().map(|row| row.starts).collect();
-    assert_eq!((slow(1).blocks, starts.iter().sum::<usize>()), (16, 16 + 4));
+    assert_eq!((slow(1).blocks, starts.iter().sum::<usize>()), (32, 32 + 8));
     let reports: Vec<Report> = (0..500).map(slow).collect();
     let found = reports.iter().filter(|report| separates(ratio(report))).count();
     assert!((10..=32).contains(&found), "{found} of 500 runs separated a service from itself");
