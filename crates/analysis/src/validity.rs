@@ -1,7 +1,7 @@
 //! Whether figures measure what their column is named after: decided before any figure is shown, by thresholds that were
 //! fixed before there was a result. Pure: it reads counts and times, and knows no ratio.
 //!
-//! Three kinds of answer. A *slice* in which the machine did something else counts for nothing, and its round with it. A
+//! Three kinds of answer. A *slice* in which the machine did something else counts for nothing, and of a few rows its round with it. A
 //! *row* whose counts cannot be true has no figures. A *cell* that measured something else has the reason in place of its
 //! number.
 
@@ -22,8 +22,8 @@ pub(crate) const LITTLE_SHARE_MAX: f64 = 0.05;
 /// The law is about means: with fewer answers it is not asked.
 const LITTLE_ANSWERS_MIN: u64 = 1_000;
 
-/// A block of which more than this share of the rounds were disturbed keeps all of them: that is how the machine was, and a
-/// block is never dropped for what happened in it.
+/// A block of which more than this share of the rounds, or of the slices of a row, were disturbed keeps all of them: that is how the
+/// machine was, and a block is never dropped for what happened in it.
 pub const DROPPED_SHARE_MAX: f64 = 0.5;
 
 /// A row of which the service's CPUs were busy for less than this share, while the generator's were busy for more, says
@@ -101,16 +101,19 @@ impl Disturbance {
 /// What was left out because the machine was disturbed, by thresholds that do not know a result.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Dropped {
-    /// Rounds left out, of all rows alike: what is compared was measured side by side.
+    /// Rounds left out, of all rows alike: of a few rows, what is compared was measured side by side.
     pub rounds: usize,
     pub of_rounds: usize,
-    /// Slices in them in which others took the CPUs.
+    /// Slices left out alone, of blocks with many rows.
+    pub slices: usize,
+    pub of_slices: usize,
+    /// Slices, of those or in those rounds, in which others took the CPUs.
     pub slices_taken: usize,
     /// Slices in which a hypervisor took them.
     pub slices_stolen: usize,
     /// Slices whose counts contradict each other.
     pub slices_inconsistent: usize,
-    /// Blocks that keep all their rounds, since more than half were disturbed.
+    /// Blocks that keep all their slices, since more than half of a row's were disturbed.
     pub blocks_disturbed: usize,
 }
 

@@ -11,6 +11,7 @@
 //! - [`contrast`]: the method under both: the mean of the differences, Student's t, and what the other rows of a run say about
 //!   its noise.
 //! - [`two_level`]: a few starts with several slices each, and how many slices a start should have.
+//! - [`neighbours`]: what the moment of a measurement did to it, where many series are measured in turns.
 //!
 //! A run that is evaluated while it is in progress:
 //! - [`sequential`]: planned looks with 5% over all of them, and the interval to show at each. The rule for interleaved experiments.
@@ -54,6 +55,7 @@ pub mod expected;
 mod gamma;
 pub mod holm;
 mod kendall;
+pub mod neighbours;
 mod normal;
 pub mod ranking;
 pub mod ratio;

@@ -215,7 +215,7 @@ pub enum RunIssue {
         look: usize,
         later: usize,
     },
-    RoundsDropped(Dropped),
+    SlicesDropped(Dropped),
     BlocksDisturbed {
         blocks: usize,
     },
@@ -347,7 +347,7 @@ impl RunIssue {
             RunIssue::CpuTime(accounting) if !accounting.closes() => Severity::Warning,
             RunIssue::InterimAnalyses { .. }
             | RunIssue::AfterTheLook { .. }
-            | RunIssue::RoundsDropped(_)
+            | RunIssue::SlicesDropped(_)
             | RunIssue::BlocksCut { .. }
             | RunIssue::CpuTime(_)
             | RunIssue::ProcessesKept { .. }

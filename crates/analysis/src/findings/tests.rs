@@ -132,7 +132,7 @@ fn of_runs() -> Vec<RunIssue> {
         RunIssue::InterimAnalyses { blocks: vec![12, 16, 40] },
         RunIssue::UnplannedLooks,
         RunIssue::AfterTheLook { look: 12, later: 2 },
-        RunIssue::RoundsDropped(dropped),
+        RunIssue::SlicesDropped(dropped),
         RunIssue::BlocksDisturbed { blocks: 2 },
         RunIssue::BlocksCut { cut: 1, begun: 8 },
         RunIssue::CpuTime(accounting),

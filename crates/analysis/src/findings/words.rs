@@ -117,7 +117,7 @@ impl fmt::Display for RunIssue {
             Is::AfterTheLook { look, later } => {
                 format!("the figures are those of the look after {look} blocks; {later} came after it")
             }
-            Is::RoundsDropped(dropped) => rounds_dropped(dropped),
+            Is::SlicesDropped(dropped) => slices_dropped(dropped),
             Is::BlocksDisturbed { blocks } => blocks_disturbed(*blocks),
             Is::BlocksCut { cut, begun } => {
                 format!("{cut} of {begun} blocks were cut off: they count with the rounds that are complete")
@@ -390,7 +390,7 @@ fn interim_analyses(blocks: &[usize]) -> String {
     )
 }
 
-fn rounds_dropped(dropped: &Dropped) -> String {
+fn slices_dropped(dropped: &Dropped) -> String {
     let reasons = [
         (dropped.slices_taken, "other programs ran on the measured CPUs"),
         (dropped.slices_stolen, "the hypervisor took CPU time"),
@@ -399,13 +399,17 @@ fn rounds_dropped(dropped: &Dropped) -> String {
     let reasons = reasons.into_iter().filter(|(slices, _)| *slices > 0);
     let reasons: Vec<String> =
         reasons.map(|(slices, why)| format!("in {} {why}", several(slices, "slice"))).collect();
+    let slices = (dropped.slices > 0)
+        .then(|| format!("{} of {} slices were dropped", dropped.slices, dropped.of_slices));
     let (rounds, all) = (dropped.rounds, dropped.of_rounds);
-    format!("{rounds} of {all} rounds were dropped for all rows: {}", reasons.join(", "))
+    let rounds = (rounds > 0).then(|| format!("{rounds} of {all} rounds were dropped for all rows"));
+    let what: Vec<String> = slices.into_iter().chain(rounds).collect();
+    format!("{}: {}", what.join(", and "), reasons.join(", "))
 }
 
 fn blocks_disturbed(blocks: usize) -> String {
     format!(
-        "in {} more than half of the rounds were disturbed: they count as they are, since no block is dropped for what \
+        "in {} more than half of the rounds, or of a row's slices, were disturbed: they count as they are, since no block is dropped for what \
          happened in it",
         several(blocks, "block")
     )

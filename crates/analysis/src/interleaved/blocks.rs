@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::rounds::Rounds;
+use super::{moments::Moment, rounds::Rounds};
 use crate::validity::COST_NS_MIN;
 use tare_bench::{
     metric::{self, Metric},
@@ -13,8 +13,10 @@ use tare_bench::{
 /// All that one row did in one block.
 #[derive(Default)]
 pub(crate) struct Block<'a> {
-    /// The closed loops of the rounds that count.
+    /// The closed loops that count.
     pub slices: Vec<&'a Sample>,
+    /// What the moment of each of them did to it.
+    pub moments: Vec<Moment>,
     /// Those of rounds that were dropped: what went wrong in them went wrong.
     pub dropped: Vec<&'a Sample>,
     pub open: Vec<&'a Sample>,
@@ -34,9 +36,16 @@ impl<'a> Block<'a> {
         self.slices.iter().map(|slice| value(slice)).sum::<u64>() as f64
     }
 
+    /// A sum over the slices that count, each multiplied by exp of what is said of its moment.
+    fn sum_at_moments(&self, value: impl Fn(&Sample) -> u64, moment: impl Fn(&Moment) -> f64) -> f64 {
+        let slices = self.slices.iter().zip(&self.moments);
+        slices.map(|(slice, at)| value(slice) as f64 * moment(at).exp()).sum()
+    }
+
+    /// As it would be if all slices had stood at moments as good as the block's average.
     pub(crate) fn requests_per_second(&self) -> f64 {
         metric::per_second(
-            self.sum(|slice| slice.load.answered_in_window),
+            self.sum_at_moments(|slice| slice.load.answered_in_window, |moment| -moment.throughput),
             self.sum(|slice| slice.load.window_ns),
         )
     }
@@ -47,10 +56,11 @@ impl<'a> Block<'a> {
         if cost_ns < COST_NS_MIN { 0.0 } else { cost_ns }
     }
 
+    /// As it would be if all slices had stood at moments as good as the block's average.
     pub(crate) fn counted_cpu_ns_per_request(&self) -> f64 {
         metric::cpu_ns_per_request(
             self.sum(|slice| slice.host.server_cpu_ns),
-            self.sum(|slice| slice.load.answered),
+            self.sum_at_moments(|slice| slice.load.answered, |moment| moment.cost),
         )
     }
 
@@ -92,6 +102,7 @@ pub(crate) fn blocks_of<'a>(records: &'a [Record], rounds: &Rounds, row: usize) 
                     block.open.push(slice);
                 } else if rounds.counts(slice) {
                     block.slices.push(slice);
+                    block.moments.push(rounds.moment(slice));
                 } else if rounds.is_whole(slice) {
                     block.dropped.push(slice);
                 }

@@ -7,6 +7,7 @@ pub(crate) mod compute;
 mod equal_rate;
 mod latency;
 mod levels;
+mod moments;
 pub(crate) mod notes;
 mod ranks;
 pub(crate) mod relation;

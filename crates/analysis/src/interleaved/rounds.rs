@@ -1,7 +1,8 @@
-//! Which rounds of a run count: those that are whole, and in which the machine did nothing else.
+//! Which slices of a run count: those of whole rounds, in which the machine did nothing else. And what their moments did to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::moments::{Moment, Moments, ROWS_MIN};
 use crate::faults::{self, Fault};
 use crate::findings::RunIssue;
 use crate::validity::{DROPPED_SHARE_MAX, Disturbance, Dropped, disturbance};
@@ -11,8 +12,40 @@ use tare_bench::{plan::Plan, record::Record, sample::Sample};
 #[derive(Debug, Default)]
 pub(crate) struct Rounds {
     whole: BTreeMap<usize, usize>,
-    without: BTreeMap<usize, BTreeSet<usize>>,
+    without: BTreeMap<usize, Without>,
+    moments: Moments,
     pub dropped: Dropped,
+}
+
+/// What was left out of a block because it was disturbed.
+#[derive(Debug)]
+enum Without {
+    /// Whole rounds. Of a few rows each is related to those of its round, and to nothing else.
+    Rounds(BTreeSet<usize>),
+    /// Slices alone, by round and row. Of many rows each is related to its [neighbours](Moments), whichever round they are of.
+    Slices(BTreeSet<(usize, usize)>),
+}
+
+impl Without {
+    fn has(&self, slice: &Sample) -> bool {
+        match self {
+            Without::Rounds(rounds) => rounds.contains(&slice.round),
+            Without::Slices(slices) => slices.contains(&(slice.round, slice.row)),
+        }
+    }
+
+    /// Whether so much of the block is left out that all of it counts.
+    fn is_too_much(&self, rounds: usize) -> bool {
+        let most = rounds as f64 * DROPPED_SHARE_MAX;
+        match self {
+            Without::Rounds(without) => without.len() as f64 > most,
+            Without::Slices(without) => {
+                let mut of_row: BTreeMap<usize, usize> = BTreeMap::new();
+                without.iter().for_each(|(_, row)| *of_row.entry(*row).or_default() += 1);
+                of_row.values().any(|slices| *slices as f64 > most)
+            }
+        }
+    }
 }
 
 impl Rounds {
@@ -22,36 +55,54 @@ impl Rounds {
             _ => None,
         });
         let failed: BTreeSet<usize> = failed.collect();
-        let mut rounds = Rounds { whole: whole(records, &failed), ..Rounds::default() };
+        let rows = rows(records, &failed);
+        let fewest = |rows: &BTreeMap<usize, usize>| rows.values().min().copied().unwrap_or(0);
+        let whole = rows.iter().map(|(block, rows)| (*block, fewest(rows))).collect();
+        let mut rounds = Rounds { whole, ..Rounds::default() };
         let disturbed = rounds.disturbed(plan, records, &failed);
-        for (&block, &whole) in &rounds.whole {
-            let found = disturbed.get(&block).map_or(&[][..], |found| found);
-            let without: BTreeSet<usize> = found.iter().map(|(round, _)| *round).collect();
-            rounds.dropped.of_rounds += whole;
-            if without.len() as f64 > whole as f64 * DROPPED_SHARE_MAX {
-                rounds.dropped.blocks_disturbed += 1;
-                continue;
-            }
-            found.iter().for_each(|(_, why)| rounds.dropped.count(*why));
-            rounds.dropped.rounds += without.len();
-            rounds.without.insert(block, without);
+        for (block, rows) in rows {
+            rounds.leave_out(block, rows.len(), disturbed.get(&block).map_or(&[], Vec::as_slice));
         }
+        rounds.moments = Moments::of(records, |slice| rounds.counts(slice) && !failed.contains(&slice.row));
         rounds
     }
 
-    /// The disturbed slices of whole rounds: the round and the reason, by block.
-    fn disturbed(
+    /// Leaves out what was disturbed of a block, unless that is too much of it.
+    fn leave_out(&mut self, block: usize, rows: usize, disturbed: &[(&Sample, Disturbance)]) {
+        let whole = self.whole[&block];
+        let slices = disturbed.iter().map(|(slice, _)| slice);
+        let without = match rows >= ROWS_MIN {
+            true => Without::Slices(slices.map(|slice| (slice.round, slice.row)).collect()),
+            false => Without::Rounds(slices.map(|slice| slice.round).collect()),
+        };
+        match without {
+            Without::Rounds(_) => self.dropped.of_rounds += whole,
+            Without::Slices(_) => self.dropped.of_slices += whole * rows,
+        }
+        if without.is_too_much(whole) {
+            self.dropped.blocks_disturbed += 1;
+            return;
+        }
+        disturbed.iter().for_each(|(_, why)| self.dropped.count(*why));
+        match &without {
+            Without::Rounds(rounds) => self.dropped.rounds += rounds.len(),
+            Without::Slices(slices) => self.dropped.slices += slices.len(),
+        }
+        self.without.insert(block, without);
+    }
+
+    /// The disturbed slices of whole rounds, by block.
+    fn disturbed<'a>(
         &self,
         plan: &Plan,
-        records: &[Record],
+        records: &'a [Record],
         failed: &BTreeSet<usize>,
-    ) -> BTreeMap<usize, Vec<(usize, Disturbance)>> {
-        let mut found: BTreeMap<usize, Vec<(usize, Disturbance)>> = BTreeMap::new();
-        for record in records {
-            let Record::Sample(slice) = record else { continue };
+    ) -> BTreeMap<usize, Vec<(&'a Sample, Disturbance)>> {
+        let mut found: BTreeMap<usize, Vec<(&Sample, Disturbance)>> = BTreeMap::new();
+        for slice in records.iter().filter_map(Record::sample) {
             if !slice.is_open() && self.is_whole(slice) && !failed.contains(&slice.row) {
                 let why = disturbance(slice, &plan.pinning);
-                found.entry(slice.block).or_default().extend(why.map(|why| (slice.round, why)));
+                found.entry(slice.block).or_default().extend(why.map(|why| (slice, why)));
             }
         }
         found
@@ -65,7 +116,12 @@ impl Rounds {
     /// Whether the figures of a closed loop count.
     pub(crate) fn counts(&self, slice: &Sample) -> bool {
         let without = self.without.get(&slice.block).filter(|_| !faults::is_active(Fault::Rounds));
-        self.is_whole(slice) && without.is_none_or(|without| !without.contains(&slice.round))
+        self.is_whole(slice) && without.is_none_or(|without| !without.has(slice))
+    }
+
+    /// What the moment of a slice did to its figures.
+    pub(crate) fn moment(&self, slice: &Sample) -> Moment {
+        self.moments.at(slice)
     }
 
     /// Rounds of a block that was not cut off. A run that chose their number says it by its blocks.
@@ -77,7 +133,8 @@ impl Rounds {
     pub(crate) fn issues(&self, plan: &Plan, reference_blocks: usize) -> Vec<RunIssue> {
         let (dropped, blocks) = (&self.dropped, self.dropped.blocks_disturbed);
         let mut issues = Vec::new();
-        issues.extend((dropped.rounds > 0).then(|| RunIssue::RoundsDropped(dropped.clone())));
+        issues
+            .extend((dropped.rounds + dropped.slices > 0).then(|| RunIssue::SlicesDropped(dropped.clone())));
         issues.extend((blocks > 0).then_some(RunIssue::BlocksDisturbed { blocks }));
         let cut = self.whole.values().filter(|whole| **whole < self.planned(plan)).count();
         let begun = self.whole.len();
@@ -86,9 +143,9 @@ impl Rounds {
     }
 }
 
-/// How many rounds of each block are whole: every row that has not failed has its slice in them. A block that was cut off
+/// How many slices each row has in each block, less those that have failed. The fewest are the whole rounds: a block that was cut off
 /// counts as far as that, since what cut it off had no regard for its figures.
-fn whole(records: &[Record], failed: &BTreeSet<usize>) -> BTreeMap<usize, usize> {
+fn rows(records: &[Record], failed: &BTreeSet<usize>) -> BTreeMap<usize, BTreeMap<usize, usize>> {
     let mut slices: BTreeMap<usize, BTreeMap<usize, usize>> = BTreeMap::new();
     for record in records {
         match record {
@@ -102,8 +159,8 @@ fn whole(records: &[Record], failed: &BTreeSet<usize>) -> BTreeMap<usize, usize>
             _ => {}
         }
     }
-    let fewest = |rows: BTreeMap<usize, usize>| {
-        rows.into_iter().filter(|(row, _)| !failed.contains(row)).map(|(_, slices)| slices).min().unwrap_or(0)
-    };
-    slices.into_iter().map(|(block, rows)| (block, fewest(rows))).collect()
+    for rows in slices.values_mut() {
+        rows.retain(|row, _| !failed.contains(row));
+    }
+    slices
 }

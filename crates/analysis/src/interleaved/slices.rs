@@ -16,7 +16,7 @@ use tare_bench::{folder::StoredRun, metric, record::Record, sample::Sample};
 pub enum Disposition {
     /// It is among the figures.
     Counts,
-    /// Its round was left out, for all rows alike.
+    /// It was left out, or its round was, for all rows alike.
     Dropped,
     /// Others have no slice in its round, since the block was cut off.
     Cut,
@@ -30,23 +30,19 @@ pub struct ClassifiedSlice<'a> {
     pub round: usize,
     /// Whether it counts. An open loop always does.
     pub disposition: Disposition,
-    /// What disturbed this very slice: reason enough to leave its round out.
+    /// What disturbed this very slice: reason enough to leave it out, and of a few rows its round too.
     pub disturbance: Option<Disturbance>,
 }
 
 impl ClassifiedSlice<'_> {
     /// Answers a second within the window; absent if there was no window.
     pub fn requests_per_second(&self) -> Option<f64> {
-        let load = &self.slice.load;
-        (load.window_ns > 0)
-            .then(|| metric::per_second(load.answered_in_window as f64, load.window_ns as f64))
+        requests_per_second(self.slice)
     }
 
     /// CPU time of the service for each answer; absent if there was no answer, or no CPU time was counted.
     pub fn cpu_ns_per_request(&self) -> Option<f64> {
-        let (answered, server_cpu_ns) = (self.slice.load.answered, self.slice.host.server_cpu_ns);
-        (answered > 0 && server_cpu_ns > 0)
-            .then(|| metric::cpu_ns_per_request(server_cpu_ns as f64, answered as f64))
+        cpu_ns_per_request(self.slice)
     }
 
     /// The share of the measured CPUs that others took.
@@ -55,6 +51,17 @@ impl ClassifiedSlice<'_> {
         let taken_ns = self.slice.host.foreign_cpu_ns? as f64;
         (all_ns > 0.0).then(|| (taken_ns / all_ns).max(0.0))
     }
+}
+
+pub(super) fn requests_per_second(slice: &Sample) -> Option<f64> {
+    let load = &slice.load;
+    (load.window_ns > 0).then(|| metric::per_second(load.answered_in_window as f64, load.window_ns as f64))
+}
+
+pub(super) fn cpu_ns_per_request(slice: &Sample) -> Option<f64> {
+    let (answered, server_cpu_ns) = (slice.load.answered, slice.host.server_cpu_ns);
+    (answered > 0 && server_cpu_ns > 0)
+        .then(|| metric::cpu_ns_per_request(server_cpu_ns as f64, answered as f64))
 }
 
 /// All slices of a run, in the order of time.

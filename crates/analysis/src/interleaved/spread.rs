@@ -6,7 +6,6 @@ use tare_bench::{
     folder::StoredRun,
     metric::{self, Metric},
     plan::Spread,
-    sample::Sample,
 };
 use tare_stats::log_ratios;
 
@@ -63,16 +62,18 @@ impl Variances {
     }
 }
 
-/// Of the slices of each round: logarithms of one by the other.
+/// Of the slices of each round: logarithms of one by the other, at moments as good as their block's average.
 fn ratios(own: &Block, base: &Block) -> Vec<f64> {
-    let base: BTreeMap<usize, f64> =
-        base.slices.iter().filter_map(|slice| Some((slice.round, cost(slice)?))).collect();
-    let ratio = |slice: &&Sample| Some((cost(slice)? / base.get(&slice.round)?).ln());
-    own.slices.iter().filter_map(ratio).collect()
+    let base: BTreeMap<usize, f64> = logs(base).collect();
+    logs(own).filter_map(|(round, log)| Some(log - base.get(&round)?)).collect()
 }
 
-fn cost(slice: &Sample) -> Option<f64> {
-    slice.cpu_ns_per_request().filter(|cost| *cost > 0.0)
+fn logs<'a>(block: &'a Block) -> impl Iterator<Item = (usize, f64)> + 'a {
+    let slices = block.slices.iter().zip(&block.moments);
+    slices.filter_map(|(slice, moment)| {
+        let cost = slice.cpu_ns_per_request().filter(|cost| *cost > 0.0)?;
+        Some((slice.round, cost.ln() - moment.cost))
+    })
 }
 
 fn variance(values: &[f64]) -> Option<f64> {

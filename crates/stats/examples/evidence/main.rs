@@ -1,6 +1,6 @@
 //! How often each method errs, and what it finds, by simulation: the figures in the documentation of the crate.
 //!
-//! `cargo run --release -p tare-stats --example evidence -- [coverage|looks|gate|ranking|history|runs|starts|precision] [N]`, all
+//! `cargo run --release -p tare-stats --example evidence -- [coverage|looks|gate|ranking|history|runs|starts|precision|neighbours] [N]`, all
 //! of them without a name; `N` times as many simulations as each needs by itself (1). Seeds are fixed. Smaller versions
 //! are among the tests.
 
@@ -10,6 +10,7 @@ mod history;
 mod looks;
 #[path = "../../tests/models/mod.rs"]
 mod models;
+mod neighbours;
 mod precision;
 mod ranking;
 mod runs;
@@ -21,7 +22,7 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let name = arguments.next().unwrap_or_default();
     let times: f64 = arguments.next().and_then(|times| times.parse().ok()).unwrap_or(1.0);
-    let parts: [(&str, Part); 8] = [
+    let parts: [(&str, Part); 9] = [
         ("coverage", coverage::main),
         ("looks", looks::main),
         ("gate", gate::main),
@@ -30,6 +31,7 @@ fn main() {
         ("runs", runs::main),
         ("starts", starts::main),
         ("precision", precision::main),
+        ("neighbours", neighbours::main),
     ];
     for (_, run) in parts.iter().filter(|(part, _)| name.is_empty() || name == *part) {
         run(times);

@@ -17,7 +17,8 @@ use crate::{
 };
 
 const LEAD: &str = "Asked by thresholds that were fixed before there was a figure. Slices in which the machine did something else \
-                    are left out together with their round; a row or a figure that is not the service's own has its reason.";
+                    are left out, with fewer than six rows together with their round; a row or a figure that is not the service's own has its \
+                    reason.";
 
 /// What is known of a row's slices in closed loops.
 struct RowSlices<'a> {
@@ -67,7 +68,10 @@ pub(crate) fn section(kept: &StoredRun, report: &Report) -> Section {
         Chart::new(Shape::Bars, "generator_cpu_share", "label", &alt).title("How busy the generator was")
     }));
     let dropped = &report.dropped;
-    section.note(format!("{} of {} rounds were left out", dropped.rounds, dropped.of_rounds))
+    section.note(match dropped.of_slices {
+        0 => format!("{} of {} rounds were left out", dropped.rounds, dropped.of_rounds),
+        _ => format!("{} of {} slices were left out", dropped.slices, dropped.of_slices),
+    })
 }
 
 fn counts<'a>() -> Columns<'a, RowSlices<'a>> {
@@ -77,7 +81,7 @@ fn counts<'a>() -> Columns<'a, RowSlices<'a>> {
         .text("reason", "reason", |row| row.report.reason())
         .count("slices_counted", "slices counted", |row| row.counted)
         .count("slices_dropped", "left out", |row| row.dropped)
-        .help("with their round, for all rows alike")
+        .help("disturbed, or of a round that was disturbed for all rows alike")
         .count("slices_cut", "cut off", |row| row.cut)
         .help("their round is not whole")
         .count("slices_taken", "others ran", |row| row.disturbed[0])

@@ -1,0 +1,58 @@
+//! What the moment of a slice did to it, as the slices just before and just after show it ([`tare_stats::neighbours`]).
+//!
+//! The machine's state changes faster than a round of many rows is long, so it does not cancel in their ratios. It is found by the
+//! slices of all rows, and taken off each. Only within a block: blocks stay independent.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tare_bench::{record::Record, sample::Sample};
+use tare_stats::neighbours;
+
+use super::slices;
+
+/// With fewer rows the neighbours of a slice are mostly those that it is related to anyway.
+pub(super) const ROWS_MIN: usize = 6;
+
+/// By how much, as logarithms, its moment raised the figures of a slice.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Moment {
+    pub throughput: f64,
+    pub cost: f64,
+}
+
+/// Of the slices of a run, by block, round and row.
+#[derive(Debug, Default)]
+pub(crate) struct Moments(BTreeMap<(usize, usize, usize), Moment>);
+
+impl Moments {
+    /// Of the closed loops that count.
+    pub(super) fn of(records: &[Record], counts: impl Fn(&Sample) -> bool) -> Moments {
+        let mut blocks: BTreeMap<usize, Vec<&Sample>> = BTreeMap::new();
+        for slice in records.iter().filter_map(Record::sample).filter(|slice| !slice.is_open()) {
+            blocks.entry(slice.block).or_default().push(slice);
+        }
+        let mut moments = BTreeMap::new();
+        let has_rows = |slices: &Vec<&Sample>| {
+            let counted = slices.iter().filter(|slice| counts(slice));
+            counted.map(|slice| slice.row).collect::<BTreeSet<usize>>().len() >= ROWS_MIN
+        };
+        for slices in blocks.into_values().filter(has_rows) {
+            let explained = |figure: fn(&Sample) -> Option<f64>| {
+                let moment = |slice: &&Sample| {
+                    let log = figure(slice).filter(|value| *value > 0.0 && counts(slice))?.ln();
+                    Some(neighbours::Moment { series: slice.row, log })
+                };
+                neighbours::explained(&slices.iter().map(moment).collect::<Vec<_>>())
+            };
+            let both =
+                explained(slices::requests_per_second).into_iter().zip(explained(slices::cpu_ns_per_request));
+            let keys = slices.iter().map(|slice| (slice.block, slice.round, slice.row));
+            moments.extend(keys.zip(both.map(|(throughput, cost)| Moment { throughput, cost })));
+        }
+        Moments(moments)
+    }
+
+    pub(super) fn at(&self, slice: &Sample) -> Moment {
+        self.0.get(&(slice.block, slice.round, slice.row)).copied().unwrap_or_default()
+    }
+}
