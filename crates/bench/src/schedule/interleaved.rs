@@ -142,16 +142,25 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         self.is_reference(row) && start.is_some_and(|start| start.warm_up_ns <= WARM_AT_ONCE_NS)
     }
 
-    /// The mean of the blocks so far, or the plan's guess with what the pilots have found.
-    fn block_ns(&self) -> u64 {
-        if self.past.blocks > 0 {
-            return self.blocks_ns / self.past.blocks as u64;
-        }
-        let group = self.plan.group(self.past.blocks);
+    /// What a block takes by what the pilots have found, without the rows that are out.
+    fn planned_ns(&self, block: usize) -> u64 {
+        let mut group = self.plan.group(block);
+        group.retain(|row| !self.past.out.contains(row));
         let starts =
             group.iter().map(|row| self.start(*row).ns_per_block(self.plan, self.blocks_per_start(*row)));
         let costs = BlockCosts { rows: group.len(), starts_ns: starts.sum(), left_ns: 0 };
         self.plan.block_ns(&costs, self.division.slices)
+    }
+
+    /// What the next blocks will take. Groups differ, since one may have five services that are slow to warm up and another none: each is
+    /// as much longer or shorter than planned as the blocks so far were on the whole.
+    fn next_ns(&self, blocks: usize) -> u64 {
+        let done = self.past.blocks;
+        let planned =
+            |blocks: std::ops::Range<usize>| blocks.map(|block| self.planned_ns(block)).sum::<u64>();
+        let (so_far_ns, then_ns) = (planned(0..done), planned(done..done + blocks));
+        let times = if so_far_ns > 0 { self.blocks_ns as f64 / so_far_ns as f64 } else { 1.0 };
+        (then_ns as f64 * times) as u64
     }
 
     fn ending(&mut self) -> Option<Ending> {
@@ -180,7 +189,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
     }
 
     fn has_time_for_a_block(&self) -> bool {
-        self.elapsed_ns() + self.block_ns() <= self.plan.blocks().budget_ns
+        self.elapsed_ns() + self.next_ns(1) <= self.plan.blocks().budget_ns
     }
 
     /// There is nothing left to relate to it. (A run of the reference alone was asked for, and goes on.)
@@ -371,13 +380,14 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
 
     /// A run that chose its blocks has as many.
     fn left_ns(&self) -> u64 {
-        let (plan, block_ns) = (self.plan, self.block_ns());
+        let plan = self.plan;
         if plan.blocks().spread.is_none() || plan.until != Until::Budget {
+            let block_ns = self.next_ns(plan.groups()) / plan.groups() as u64;
             return plan.left_ns(self.past.blocks, self.elapsed_ns(), block_ns);
         }
-        let left = (self.division.blocks * plan.groups()).saturating_sub(self.past.blocks) as u64;
+        let left = (self.division.blocks * plan.groups()).saturating_sub(self.past.blocks);
         let of_block_ns = self.elapsed_ns().saturating_sub(self.past.pilots_ns + self.blocks_ns);
-        let blocks_ns = left.saturating_mul(block_ns);
+        let blocks_ns = self.next_ns(left);
         match self.past.pilots_ns {
             0 => blocks_ns.saturating_add(plan.pilots_ns_expected().saturating_sub(self.elapsed_ns())),
             _ => blocks_ns.saturating_sub(of_block_ns),
