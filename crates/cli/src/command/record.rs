@@ -32,7 +32,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Write a contract: of the answers of a server, of an OpenAPI document, or of a HAR file
 ///
-/// A server is asked four times for everything. What all its answers have in common is required; a value that changed has a
+/// A server is asked four times for everything. A URL without a path is asked what its own OpenAPI document says, if it has one, else
+/// `/`. What all its answers have in common is required; a value that changed has a
 /// wildcard of its type. What could not be carried over is listed on standard error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -106,6 +107,15 @@ fn name(args: &Args) -> anyhow::Result<String> {
 fn of_url(args: &Args) -> anyhow::Result<(Material, Option<(SocketAddr, Url)>)> {
     ensure!(args.server.is_none(), "--server: the URL is the server already");
     let (address, url) = server_at(&args.source, args.i_may_load.as_deref())?;
+    if args.asked.is_empty() && url.path == "/" {
+        let server = Server { address, host: &url.authority };
+        if let Some((place, material)) = record::published::of_server(&server) {
+            tare_host::tell!(
+                "the OpenAPI document at {place} says what to ask; `--get /` records that path alone"
+            );
+            return Ok((material, Some((address, url))));
+        }
+    }
     let title = format!("recorded from {}", url.origin());
     let asked = match args.asked.is_empty() {
         true => AskedOptions::of_path(&url.path).or_root()?,

@@ -460,3 +460,24 @@ fn an_option_of_another_tool_is_translated() {
     let ended = workspace.tare(&["list", "-z"]).expect(1);
     assert!(!ended.stderr.contains("-d here"), "a tip of load only");
 }
+
+/// Stopped for longer than it waits for an answer, in a load and in its drain.
+#[test]
+fn answers_that_came_while_it_was_stopped_are_not_late() {
+    let raw_socket = RawSocket::new();
+    let words =
+        ["load", &raw_socket.url, "-c", "8", "-d", "2s", "--timeout", "500ms", "--json", "--think", "20ms"];
+    let process = raw_socket.workspace.start(&words);
+    for _ in 0..2 {
+        std::thread::sleep(Duration::from_millis(700));
+        send(process.pid(), Signal::STOP);
+        std::thread::sleep(Duration::from_millis(1200));
+        send(process.pid(), Signal::CONT);
+    }
+    let ended = process.end();
+    let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let totals = &report["totals"];
+    assert_eq!((&totals["failed"], &totals["in_flight"]), (&0.into(), &0.into()), "{ended}");
+    assert!(totals["answered"].as_u64() > Some(100), "{ended}");
+    raw_socket.end();
+}

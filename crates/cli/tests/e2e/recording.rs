@@ -2,7 +2,8 @@
 
 use std::{
     fs,
-    net::TcpStream,
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
     path::Path,
     process::{Child, Command, Stdio},
 };
@@ -141,6 +142,44 @@ fn what_a_document_says_is_honoured_at_once() {
     let (contract, said) = shop.recorded(&["api.yaml"]);
     assert!(contract.contains("\"id\":\"{{any:int}}\""), "{contract}");
     assert!(said.contains("not recorded: POST /shop/items: it may change data"), "{said}");
+}
+
+/// A server that has an item, and a document of itself.
+fn documented_server() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let document = r#"{"openapi": "3.1.0", "paths": {"/items/{id}": {"get": {
+        "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "integer", "example": 7}}],
+        "responses": {"200": {"description": "an item"}}}}}}"#;
+    std::thread::spawn(move || {
+        for connection in listener.incoming() {
+            let mut connection = connection.unwrap();
+            let mut head = [0; 2048];
+            let read = connection.read(&mut head).unwrap();
+            let body = match String::from_utf8_lossy(&head[..read]).split(' ').nth(1) {
+                Some("/openapi.json") => document,
+                Some("/items/7") => r#"{"id":7}"#,
+                _ => "no",
+            };
+            let status = if body == "no" { "404 Not Found" } else { "200 OK" };
+            let head =
+                format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n", body.len());
+            let answer = format!("{head}Content-Type: application/json\r\n\r\n{body}");
+            connection.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    url
+}
+
+#[test]
+fn a_server_that_has_a_document_is_asked_what_it_says() {
+    let url = documented_server();
+    let folder = tempfile::tempdir().unwrap();
+    let recorded = start(folder.path(), &["record", &url]).end().expect(0);
+    assert!(recorded.stderr.contains("the OpenAPI document at /openapi.json says what to ask"), "{recorded}");
+    assert!(recorded.stdout.contains("path   = \"/items/7\""), "{recorded}");
+    let root = start(folder.path(), &["record", &url, "--get", "/items/7"]).end().expect(0);
+    assert!(!root.stderr.contains("OpenAPI"), "what is asked for is asked alone: {root}");
 }
 
 #[test]

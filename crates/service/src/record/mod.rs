@@ -5,6 +5,7 @@
 pub mod har;
 mod left_out;
 pub mod openapi;
+pub mod published;
 mod schema;
 mod url;
 

@@ -120,6 +120,9 @@ impl<'a, D: Driver> Run<'a, D> {
         let drain_ns = ns(self.shared.load.stop.drain);
         // When a wait began that had nothing to submit and brought nothing.
         let mut idle_since_ns: Option<u64> = None;
+        // All that had come until then has been handled. Time limits are compared with it and not with the clock: a process that was
+        // stopped (SIGSTOP) finds answers that came in time, and must read them first.
+        let mut handled_ns = 0;
         loop {
             let now_ns = Monotonic.now_ns();
             if let Some(since_ns) = idle_since_ns {
@@ -133,12 +136,12 @@ impl<'a, D: Driver> Run<'a, D> {
             }
             self.arrive(now_ns);
             let end_ns = self.deadline_ns.saturating_add(drain_ns);
-            if now_ns >= self.deadline_ns && (self.is_through() || now_ns >= end_ns) {
+            if now_ns >= self.deadline_ns && (self.is_through() || handled_ns >= end_ns) {
                 return;
             }
             self.fire(now_ns);
             if now_ns >= self.next_scan_ns {
-                self.scan(now_ns);
+                self.scan(now_ns, handled_ns);
             }
             if now_ns >= self.next_interval_ns {
                 self.report_interval(now_ns);
@@ -151,6 +154,7 @@ impl<'a, D: Driver> Run<'a, D> {
                 idle_since_ns = None;
                 self.handle(event);
             }
+            handled_ns = now_ns;
         }
     }
 
@@ -215,9 +219,9 @@ impl<'a, D: Driver> Run<'a, D> {
         self.timers.push(Reverse((due_ns, slot)));
     }
 
-    /// Ends connections whose request or attempt takes too long. An occasional pass over all connections is cheaper than a
+    /// Ends connections whose request or attempt had taken too long when it was last looked for an answer. An occasional pass over all connections is cheaper than a
     /// timer for each request.
-    fn scan(&mut self, now_ns: u64) {
+    fn scan(&mut self, now_ns: u64, handled_ns: u64) {
         self.next_scan_ns = now_ns + self.scan_every_ns;
         let load = &self.shared.load;
         let (response_timeout_ns, connect_timeout_ns) = (ns(load.response_timeout), ns(load.connect_timeout));
@@ -226,11 +230,11 @@ impl<'a, D: Driver> Run<'a, D> {
             match connection.phase {
                 Phase::Open if connection.in_flight > 0 => {
                     let sent_ns = self.worker.stamps.at(slot, connection.oldest, 0).sent_ns;
-                    if now_ns.saturating_sub(sent_ns) >= response_timeout_ns {
+                    if handled_ns.saturating_sub(sent_ns) >= response_timeout_ns {
                         self.broken(slot, Failure::ResponseTimeout, now_ns);
                     }
                 }
-                Phase::Connecting if now_ns - connection.since_ns >= connect_timeout_ns => {
+                Phase::Connecting if handled_ns.saturating_sub(connection.since_ns) >= connect_timeout_ns => {
                     self.connect_failed(slot, Failure::ConnectTimeout, now_ns);
                 }
                 _ => {}
