@@ -409,8 +409,8 @@ fn slices_dropped(dropped: &Dropped) -> String {
 
 fn blocks_disturbed(blocks: usize) -> String {
     format!(
-        "in {} more than half of the rounds, or of a row's slices, were disturbed: they count as they are, since no block is dropped for what \
-         happened in it",
+        "in {} more than half of the rounds, or of a row's slices, were disturbed: they count as they are, since no block is \
+         dropped for what happened in it",
         several(blocks, "block")
     )
 }

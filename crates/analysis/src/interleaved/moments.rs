@@ -5,10 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tare_bench::{record::Record, sample::Sample};
+use tare_bench::{metric, record::Record, sample::Sample};
 use tare_stats::neighbours;
-
-use super::slices;
 
 /// With fewer rows the neighbours of a slice are mostly those that it is related to anyway.
 pub(super) const ROWS_MIN: usize = 6;
@@ -44,8 +42,7 @@ impl Moments {
                 };
                 neighbours::explained(&slices.iter().map(moment).collect::<Vec<_>>())
             };
-            let both =
-                explained(slices::requests_per_second).into_iter().zip(explained(slices::cpu_ns_per_request));
+            let both = explained(requests_per_second).into_iter().zip(explained(cpu_ns_per_request));
             let keys = slices.iter().map(|slice| (slice.block, slice.round, slice.row));
             moments.extend(keys.zip(both.map(|(throughput, cost)| Moment { throughput, cost })));
         }
@@ -56,3 +53,19 @@ impl Moments {
         self.0.get(&(slice.block, slice.round, slice.row)).copied().unwrap_or_default()
     }
 }
+
+/// Answers a second within the window; absent if there was no window.
+pub(super) fn requests_per_second(slice: &Sample) -> Option<f64> {
+    let load = &slice.load;
+    (load.window_ns > 0).then(|| metric::per_second(load.answered_in_window as f64, load.window_ns as f64))
+}
+
+/// CPU time of the service for each answer; absent if there was no answer, or no CPU time was counted.
+pub(super) fn cpu_ns_per_request(slice: &Sample) -> Option<f64> {
+    let (answered, server_cpu_ns) = (slice.load.answered, slice.host.server_cpu_ns);
+    (answered > 0 && server_cpu_ns > 0)
+        .then(|| metric::cpu_ns_per_request(server_cpu_ns as f64, answered as f64))
+}
+
+#[cfg(test)]
+mod tests;

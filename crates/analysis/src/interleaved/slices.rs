@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use super::{
     blocks::{Block, blocks_of},
+    moments,
     rounds::Rounds,
 };
 use crate::validity::{self, Disturbance};
@@ -37,12 +38,12 @@ pub struct ClassifiedSlice<'a> {
 impl ClassifiedSlice<'_> {
     /// Answers a second within the window; absent if there was no window.
     pub fn requests_per_second(&self) -> Option<f64> {
-        requests_per_second(self.slice)
+        moments::requests_per_second(self.slice)
     }
 
     /// CPU time of the service for each answer; absent if there was no answer, or no CPU time was counted.
     pub fn cpu_ns_per_request(&self) -> Option<f64> {
-        cpu_ns_per_request(self.slice)
+        moments::cpu_ns_per_request(self.slice)
     }
 
     /// The share of the measured CPUs that others took.
@@ -51,17 +52,6 @@ impl ClassifiedSlice<'_> {
         let taken_ns = self.slice.host.foreign_cpu_ns? as f64;
         (all_ns > 0.0).then(|| (taken_ns / all_ns).max(0.0))
     }
-}
-
-pub(super) fn requests_per_second(slice: &Sample) -> Option<f64> {
-    let load = &slice.load;
-    (load.window_ns > 0).then(|| metric::per_second(load.answered_in_window as f64, load.window_ns as f64))
-}
-
-pub(super) fn cpu_ns_per_request(slice: &Sample) -> Option<f64> {
-    let (answered, server_cpu_ns) = (slice.load.answered, slice.host.server_cpu_ns);
-    (answered > 0 && server_cpu_ns > 0)
-        .then(|| metric::cpu_ns_per_request(server_cpu_ns as f64, answered as f64))
 }
 
 /// All slices of a run, in the order of time.

@@ -256,7 +256,7 @@ fn others_on_the_machine_are_reported() {
     assert_eq!(report.findings[0], Finding::of_run(RunIssue::NoisyHost { share: 0.1 }));
 }
 
-fn each_slice(kept: &mut StoredRun, change: impl Fn(&mut Sample)) {
+pub(super) fn each_slice(kept: &mut StoredRun, change: impl Fn(&mut Sample)) {
     for record in &mut kept.records {
         if let Record::Sample(slice) = record {
             change(slice);
@@ -284,76 +284,6 @@ fn a_disturbed_slice_takes_its_round_from_all_rows() {
     assert_eq!(find(&report, "half").ratio, find(&before, "half").ratio);
     let note = "1 of 16 rounds were dropped for all rows: in 1 slice other programs ran on the measured CPUs";
     assert!(report.findings.iter().any(|found| found.to_string() == note), "{:?}", report.findings);
-}
-
-/// Six rows, with slices one after the other.
-fn six() -> StoredRun {
-    let rows = [("raw-socket", 1.0), ("a", 0.9), ("b", 0.8), ("c", 0.7), ("d", 0.6), ("half", 0.5)];
-    kept_with(&rows, 8)
-}
-
-#[test]
-fn of_six_rows_a_disturbed_slice_goes_alone() {
-    let mut kept = six();
-    let before = compute(&kept);
-    each_slice(&mut kept, |slice| {
-        if (slice.block, slice.round, slice.row) == (3, 1, 5) {
-            (slice.host.foreign_cpu_ns, slice.load.answered_in_window) = (Some(90_000_000), 17);
-        }
-    });
-    let report = compute(&kept);
-    let dropped = Dropped { slices: 1, of_slices: 96, slices_taken: 1, ..Dropped::default() };
-    assert_eq!(report.dropped, dropped);
-    let note = "1 of 96 slices were dropped: in 1 slice other programs ran on the measured CPUs";
-    assert!(report.findings.iter().any(|found| found.to_string() == note), "{:?}", report.findings);
-    let ratio = |report: &Report, row: &str| find(report, row).ratio.unwrap().value;
-    for row in ["a", "half"] {
-        assert!((ratio(&report, row) / ratio(&before, row) - 1.0).abs() < 0.01, "{row}");
-    }
-}
-
-#[test]
-fn a_block_keeps_all_slices_if_more_than_half_of_a_row_were_disturbed() {
-    let mut kept = six();
-    each_slice(&mut kept, |slice| {
-        if (slice.block, slice.row) == (3, 5) {
-            slice.host.foreign_cpu_ns = Some(90_000_000);
-        }
-    });
-    let report = compute(&kept);
-    assert_eq!(report.dropped, Dropped { of_slices: 96, blocks_disturbed: 1, ..Dropped::default() });
-}
-
-/// A bad moment of the machine: slices that stand side by side cost half as much again, which no counter shows. The rows that it
-/// struck seem dearer, less so once their neighbours are asked; and with five rows nobody is asked.
-#[test]
-fn what_a_moment_did_to_its_slices_is_taken_out() {
-    let off = |rows: usize| {
-        let names = ["raw-socket", "a", "b", "c", "d", "e", "f", "g"];
-        let rows: Vec<(&str, f64)> = names[..rows].iter().map(|name| (*name, 1.0)).collect();
-        let mut kept = kept_with(&rows, 8);
-        each_slice(&mut kept, |slice| {
-            // Of one of two rounds, at another place in each block.
-            let from = slice.block % rows.len();
-            if slice.round == slice.block % 2 && (slice.row + rows.len() - from) % rows.len() < 3 {
-                slice.load.answered = slice.load.answered * 2 / 3;
-                slice.load.answered_in_window = slice.load.answered_in_window * 2 / 3;
-            }
-        });
-        // By rounds, as they are measured.
-        kept.records.sort_by_key(|record| match record {
-            Record::Block(block) => (block.block, 0, 0),
-            Record::Sample(slice) => (slice.block, 1 + slice.round, slice.row),
-            Record::Stopped(stopped) => (stopped.block, 9, stopped.row),
-            _ => (usize::MAX, 0, 0),
-        });
-        let report = compute(&kept);
-        let widths =
-            report.rows.iter().filter_map(|row| row.cpu_ratio?.interval()).map(|(low, high)| high - low);
-        let widths: Vec<f64> = widths.collect();
-        widths.iter().sum::<f64>() / widths.len() as f64
-    };
-    assert!(off(8) < 0.75 * off(5), "{} and {}", off(8), off(5));
 }
 
 #[test]

@@ -10,10 +10,6 @@ use crate::{
 /// The budget must have room for this many starts: fewer do not show how much they differ. The interval of three (Student's t)
 /// is 2.4 times as wide as that of six which differ as much.
 const STARTS_MIN: usize = 6;
-/// The same of a service whose start takes as long as [`DEAR_BLOCKS`] of its blocks. Six of them would take most of a run, so it would
-/// have to be warmed up for less; and processes that are not warm differ by more than few starts cost (of four the interval is 1.5 times as wide).
-const DEAR_STARTS_MIN: usize = 4;
-const DEAR_BLOCKS: f64 = 9.0;
 /// One process does not warm up as fast as the other, and the last percents take longest: with the time of the pilot itself
 /// the first slices of three in eight services cost 7 to 16% more than their last.
 const WARM_UP_TIMES: u64 = 2;
@@ -61,9 +57,9 @@ pub(super) fn blocks_per_start(plan: &Plan, division: Division, start: StartCost
     }
     let costs = BlockCosts { rows: 1, starts_ns: plan.warm_up_ns(), left_ns: 0 };
     let block_ns = plan.block_ns(&costs, division.slices);
-    let of_blocks = (start.start_ns + start.warm_up_ns) as f64 / block_ns.max(1) as f64;
-    let power = 2_usize.pow(of_blocks.sqrt().max(1.0).log2().round() as u32);
-    let most = division.blocks / if of_blocks >= DEAR_BLOCKS { DEAR_STARTS_MIN } else { STARTS_MIN };
+    let best = ((start.start_ns + start.warm_up_ns) as f64 / block_ns.max(1) as f64).sqrt();
+    let power = 2_usize.pow(best.max(1.0).log2().round() as u32);
+    let most = division.blocks / STARTS_MIN;
     let allowed =
         std::iter::successors(Some(1), |blocks| Some(blocks * 2)).take_while(|blocks| *blocks <= most);
     power.min(plan.blocks().per_start_max).min(allowed.last().unwrap_or(1))
@@ -118,16 +114,11 @@ mod tests {
 
     #[test]
     fn there_are_starts_enough_to_tell_how_they_differ() {
-        let of = |seconds, most| {
+        let of = |most| {
             let plan = fixture::in_blocks(plan(), |blocks| (blocks.min, blocks.max) = (1, most));
-            blocks_per_start(&plan, plan.division_expected(), start(seconds))
+            blocks_per_start(&plan, plan.division_expected(), start(30.0))
         };
-        assert_eq!([40, 12, 11, 1].map(|most| of(8.0, most)), [2, 2, 1, 1]);
-        assert_eq!(
-            [40, 16, 15, 8, 7, 1].map(|most| of(30.0, most)),
-            [4, 4, 2, 2, 1, 1],
-            "fewer of a dear one"
-        );
+        assert_eq!([40, 24, 23, 12, 11, 1].map(of), [4, 4, 2, 2, 1, 1]);
     }
 
     #[test]

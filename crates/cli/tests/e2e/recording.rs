@@ -177,7 +177,7 @@ fn a_server_that_has_a_document_is_asked_what_it_says() {
     let folder = tempfile::tempdir().unwrap();
     let recorded = start(folder.path(), &["record", &url]).end().expect(0);
     assert!(recorded.stderr.contains("the OpenAPI document at /openapi.json says what to ask"), "{recorded}");
-    assert!(recorded.stdout.contains("path   = \"/items/7\""), "{recorded}");
+    assert!(recorded.stdout.contains("path = \"/items/7\""), "{recorded}");
     let root = start(folder.path(), &["record", &url, "--get", "/items/7"]).end().expect(0);
     assert!(!root.stderr.contains("OpenAPI"), "what is asked for is asked alone: {root}");
 }

@@ -83,11 +83,12 @@ impl<'t> Layout<'t> {
     }
 }
 
-/// What rows are filtered by is a word, however long it was made.
+/// What rows are filtered by is a word, however long it was made, and a warning is a sentence, however short.
 pub(crate) fn has_sentences(table: &Table, place: usize) -> bool {
     let column = &table.columns[place];
     let is_text = column.unit == Unit::Text && !column.facet;
-    is_text && table.rows.iter().filter_map(|row| row.get(place)?.text()).any(is_long)
+    let mut texts = table.rows.iter().filter_map(|row| row.get(place)?.text());
+    is_text && texts.any(|text| column.key == "warnings" || is_long(text))
 }
 
 /// It is more than a word or two.

@@ -1,8 +1,8 @@
 //! How often each method errs, and what it finds, by simulation: the figures in the documentation of the crate.
 //!
-//! `cargo run --release -p tare-stats --example evidence -- [coverage|looks|gate|ranking|history|runs|starts|precision|neighbours] [N]`, all
-//! of them without a name; `N` times as many simulations as each needs by itself (1). Seeds are fixed. Smaller versions
-//! are among the tests.
+//! `cargo run --release -p tare-stats --example evidence -- [NAME] [N]`: NAME is coverage, looks, gate, ranking, history, runs, starts,
+//! precision or neighbours, all of them without one; `N` times as many simulations as each needs by itself (1). Seeds are fixed.
+//! Smaller versions are among the tests.
 
 mod coverage;
 mod gate;

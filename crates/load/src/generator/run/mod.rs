@@ -219,8 +219,8 @@ impl<'a, D: Driver> Run<'a, D> {
         self.timers.push(Reverse((due_ns, slot)));
     }
 
-    /// Ends connections whose request or attempt had taken too long when it was last looked for an answer. An occasional pass over all connections is cheaper than a
-    /// timer for each request.
+    /// Ends connections whose request or attempt had taken too long when all that had come was handled. An occasional pass over
+    /// all connections is cheaper than a timer for each request.
     fn scan(&mut self, now_ns: u64, handled_ns: u64) {
         self.next_scan_ns = now_ns + self.scan_every_ns;
         let load = &self.shared.load;

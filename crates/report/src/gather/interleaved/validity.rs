@@ -17,8 +17,8 @@ use crate::{
 };
 
 const LEAD: &str = "Asked by thresholds that were fixed before there was a figure. Slices in which the machine did something else \
-                    are left out, with fewer than six rows together with their round; a row or a figure that is not the service's own has its \
-                    reason.";
+                    are left out, with fewer than six rows together with their round. A row or a figure that is not the service's own \
+                    has its reason.";
 
 /// What is known of a row's slices in closed loops.
 struct RowSlices<'a> {
