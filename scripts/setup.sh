@@ -238,11 +238,15 @@ install_packages() {
 }
 
 # Anew, in a folder of this name, what the requirements of this name pin.
+# They pin everything, so pip resolves nothing: its resolver takes the newest release for a requirement with an
+# extra ("google-auth[pyopenssl]"), and refuses that release afterwards. `pip check` says if something is missing.
 python_environment() {
+    local pip="$tools/$1/bin/pip"
     rm -rf "${tools:?}/$1"
     python3 -m venv "$tools/$1" || return
-    "$tools/$1/bin/pip" --quiet --disable-pip-version-check install --require-hashes \
+    "$pip" --quiet --disable-pip-version-check install --require-hashes --no-deps \
         -r "scripts/$1.requirements.txt" >&2 || return
+    "$pip" --disable-pip-version-check check >&2 || return
     mkdir -p "$tools/bin"
 }
 
