@@ -1,6 +1,6 @@
 //! A machine without time: services that are numbers, and a run on them as on real ones.
 
-use std::{cell::Cell, time::Duration};
+use std::{cell::Cell, collections::BTreeSet, time::Duration};
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -43,6 +43,8 @@ pub struct Machine {
     pub discarded_every: usize,
     /// How long each service takes to be steady.
     pub steady_after_ns: Vec<u64>,
+    /// Rows whose pilot left a process.
+    piloted: BTreeSet<usize>,
     slices: usize,
 }
 
@@ -60,6 +62,7 @@ impl Machine {
             limit_ns,
             discarded_every: usize::MAX,
             steady_after_ns: vec![0; services.len()],
+            piloted: BTreeSet::new(),
             slices: 0,
         }
     }
@@ -121,7 +124,8 @@ impl Machine {
 
 impl Executor for Machine {
     fn pilot(&mut self, row: usize, _beside: Option<usize>) -> Result<Pilot, ExecutorError> {
-        self.pass(self.steady_after_ns[row]);
+        self.pass(500_000_000 + self.steady_after_ns[row]);
+        self.piloted.insert(row);
         Ok(Pilot {
             row,
             window_ns: 250_000_000,
@@ -133,9 +137,15 @@ impl Executor for Machine {
         })
     }
 
+    fn release(&mut self, row: usize) -> u64 {
+        self.piloted.remove(&row);
+        0
+    }
+
     fn start(&mut self, Slot { row, .. }: Slot, warm_up_ns: u64) -> Result<Option<Duration>, ExecutorError> {
         self.processes[row] = self.services[row].process_sd * self.normal();
-        self.pass(500_000_000 + warm_up_ns);
+        let launch_ns = if self.piloted.remove(&row) { 0 } else { 500_000_000 };
+        self.pass(launch_ns + warm_up_ns);
         Ok(Some(Duration::from_millis(3)))
     }
 

@@ -30,7 +30,7 @@ use crate::{
     sample::Sample,
     schedule::{Executor, ExecutorError, Slot},
 };
-use process::Running;
+use process::{Piloted, Running};
 
 /// Runs services and loads them.
 #[derive(Debug)]
@@ -43,6 +43,8 @@ pub struct Bench<'a> {
     run: PathBuf,
     interrupt: Arc<AtomicBool>,
     running: BTreeMap<usize, Running>,
+    /// Of rows whose first block is still to come.
+    piloted: BTreeMap<usize, Piloted>,
     /// Of how many right answers within these times each sample keeps the number.
     limits_ns: Vec<u64>,
 }
@@ -78,6 +80,7 @@ impl<'a> Bench<'a> {
             run: run.to_owned(),
             interrupt,
             running: BTreeMap::new(),
+            piloted: BTreeMap::new(),
             limits_ns: plan.slo().map_or(Vec::new(), |slo| slo.slo.limits_ns()),
         })
     }
@@ -109,11 +112,26 @@ fn of_points(plan: &Plan, contracts: &BTreeMap<String, Contract>) -> Result<Vec<
 
 impl Executor for Bench<'_> {
     fn pilot(&mut self, row: usize, beside: Option<usize>) -> Result<Pilot, ExecutorError> {
-        self.warm_up_curve(row, beside)
+        let (pilot, piloted) = self.warm_up_curve(row, beside)?;
+        self.piloted.insert(row, piloted);
+        Ok(pilot)
+    }
+
+    fn release(&mut self, row: usize) -> u64 {
+        let began_ns = Monotonic.now_ns();
+        self.piloted.remove(&row).into_iter().for_each(|piloted| pilot::end(piloted.running));
+        Monotonic.now_ns() - began_ns
     }
 
     fn start(&mut self, slot: Slot, warm_up_ns: u64) -> Result<Option<Duration>, ExecutorError> {
-        let mut running = self.launch(slot, &self.stem(slot))?;
+        let (mut running, warm_up_ns) = match self.piloted.remove(&slot.row) {
+            Some(Piloted { running, loaded_ns }) => {
+                running.ready.process.thaw()?;
+                let rest_ns = warm_up_ns.saturating_sub(loaded_ns);
+                (Running { slot, ..running }, rest_ns.max(self.plan.warm_up_ns()))
+            }
+            None => (self.launch(slot, &self.stem(slot))?, warm_up_ns),
+        };
         self.settle(&mut running, warm_up_ns)?;
         let start_up = running.ready.start_up;
         self.running.insert(slot.row, running);

@@ -9,7 +9,7 @@ use tare_service::prove::GRACE;
 
 use super::{
     Bench,
-    process::Running,
+    process::{Piloted, Running},
     steady::{Patience, PilotWindow, steady_after},
 };
 use crate::{
@@ -40,14 +40,18 @@ struct Counts {
 
 impl Bench<'_> {
     /// Loads a fresh process window by window until its cost is steady, or it had the longest time. `beside` is a row that is
-    /// warm at once.
-    pub(super) fn warm_up_curve(&self, row: usize, beside: Option<usize>) -> Result<Pilot, ExecutorError> {
+    /// warm at once. The process is left frozen.
+    pub(super) fn warm_up_curve(
+        &self,
+        row: usize,
+        beside: Option<usize>,
+    ) -> Result<(Pilot, Piloted), ExecutorError> {
         let began_ns = Monotonic.now_ns();
         let mut running = self.launch(Slot { block: BLOCK, round: 0, point: 0, row }, "pilot")?;
-        let launched_ns = Monotonic.now_ns() - began_ns;
+        let start_ns = Monotonic.now_ns() - began_ns;
         // Whatever is wrong with the reference is no failure of this service: it then has its pilot alone.
         let mut reference = beside.and_then(|row| self.beside(row).ok());
-        let mut pilot = Pilot { row, window_ns: WINDOW_NS, ..Pilot::default() };
+        let mut pilot = Pilot { row, window_ns: WINDOW_NS, start_ns, ..Pilot::default() };
         let mut windows: Vec<PilotWindow> = Vec::new();
         while pilot.steady_after_ns.is_none() && self.goes_on(&windows) {
             let counts = self.window(&mut running, WINDOW_NS)?;
@@ -62,12 +66,9 @@ impl Bench<'_> {
             pilot.steady_after_ns = steady_ns(&windows, Patience::Left);
         }
         pilot.steady_after_ns = pilot.steady_after_ns.or_else(|| steady_ns(&windows, Patience::Over));
-        let loaded_ns = Monotonic.now_ns();
         pilot.wrong_aside = running.wrong_aside.take();
-        end(running);
-        pilot.start_ns = launched_ns + Monotonic.now_ns() - loaded_ns;
         reference.into_iter().for_each(end);
-        Ok(pilot)
+        Ok((pilot, Piloted { running, loaded_ns: windows.len() as u64 * WINDOW_NS }))
     }
 
     fn goes_on(&self, windows: &[PilotWindow]) -> bool {
@@ -114,7 +115,7 @@ fn steady_ns(windows: &[PilotWindow], patience: Patience) -> Option<u64> {
     steady_after(windows, patience).map(|windows| windows as u64 * WINDOW_NS)
 }
 
-fn end(mut running: Running) {
+pub(super) fn end(mut running: Running) {
     running.generator.close();
     running.ready.process.stop(GRACE);
 }

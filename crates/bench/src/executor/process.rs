@@ -34,6 +34,8 @@ const CHECK_OF_ONE_SAMPLE: [CheckId; 1] = [CheckId::Response];
 #[derive(Debug)]
 pub(super) struct Running {
     pub slot: Slot,
+    /// Of the names of its files.
+    pub stem: String,
     pub link: Option<Link>,
     pub ready: Ready,
     pub throttle: Throttle,
@@ -53,6 +55,13 @@ pub(super) struct Running {
     pub is_warm: bool,
     /// Since its last slice.
     pub aside: Option<Aside>,
+}
+
+/// What a pilot leaves: a process that has been under load, and is frozen.
+#[derive(Debug)]
+pub(super) struct Piloted {
+    pub running: Running,
+    pub loaded_ns: u64,
 }
 
 impl Running {
@@ -117,6 +126,7 @@ impl Bench<'_> {
         let cpu_unknown = at_the_service(link.as_ref(), || ready.process.cpu_unknown())?;
         let mut running = Running {
             slot,
+            stem: stem.to_owned(),
             link,
             ready,
             throttle,
@@ -179,8 +189,7 @@ impl Bench<'_> {
             self.keep_histograms(&running, block)?;
         }
         running.generator.close();
-        let stem = self.stem(running.slot);
-        let row = running.slot.row;
+        let (row, stem) = (running.slot.row, running.stem);
         let ready = running.ready;
         let end = at_the_service(running.link.as_ref(), || ready.process.stop(GRACE))?;
         self.drop_silent_logs(row, &stem);

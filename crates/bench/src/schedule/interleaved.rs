@@ -68,6 +68,9 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         let outcome = self.blocks();
         // Whatever happened, nothing that was started is left running.
         let stopped = self.stop(self.past.blocks.saturating_sub(1), |_, _| true);
+        for row in self.plan.members() {
+            self.parts.executor.release(row);
+        }
         let reason = outcome?;
         stopped?;
         let elapsed_ns = self.elapsed_ns();
@@ -121,15 +124,26 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
             let beside =
                 self.alive().into_iter().find(|other| self.is_warm_reference(*other) && *other != row);
             match self.parts.executor.pilot(row, beside) {
-                Ok(pilot) => {
-                    let pilot = Pilot { row, ..pilot };
-                    self.past.starts.insert(row, StartCost::of(self.plan, &pilot));
-                    self.keep(Record::Pilot(pilot))?;
-                }
+                Ok(pilot) => self.use_pilot(Pilot { row, ..pilot })?,
                 Err(failure) => self.fail(row, 0, failure)?,
             }
         }
         Ok(())
+    }
+
+    /// Its process is that of the first block, if that saves something. One that was cut short says nothing of the service, which has
+    /// another when the run is resumed.
+    fn use_pilot(&mut self, mut pilot: Pilot) -> Result<(), CutOff> {
+        let row = pilot.row;
+        let is_cut_short = self.parts.executor.interrupted();
+        if is_cut_short || !StartCost::of(self.plan, &pilot).keeps_pilot() {
+            pilot.start_ns += self.parts.executor.release(row);
+        }
+        if is_cut_short {
+            return Ok(());
+        }
+        self.past.starts.insert(row, StartCost::of(self.plan, &pilot));
+        self.keep(Record::Pilot(pilot))
     }
 
     fn is_reference(&self, row: usize) -> bool {
@@ -149,7 +163,9 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         let starts =
             group.iter().map(|row| self.start(*row).ns_per_block(self.plan, self.blocks_per_start(*row)));
         let costs = BlockCosts { rows: group.len(), starts_ns: starts.sum(), left_ns: 0 };
-        self.plan.block_ns(&costs, self.division.slices)
+        let is_first = block < self.plan.groups();
+        let saved_ns = group.iter().filter(|_| is_first).map(|row| self.start(*row).saved_ns).sum();
+        self.plan.block_ns(&costs, self.division.slices).saturating_sub(saved_ns)
     }
 
     /// What the next blocks will take. Groups differ, since one may have five services that are slow to warm up and another none: each is

@@ -34,14 +34,16 @@ pub struct Slot {
 /// Does what the schedule says. Rows are given by their place in the plan, and have one process at a time. Whatever call
 /// fails for a row has stopped that row's service before it returns.
 pub trait Executor {
-    /// A fresh process that is loaded until it is steady, and stopped; in turns with a process of another row, which is warm at
-    /// once. The row is filled in by the schedule.
+    /// A fresh process that is loaded until it is steady, and left frozen: for [`start`](Executor::start) or to be released. It is
+    /// loaded in turns with a process of another row, which is warm at once. The row is filled in by the schedule.
     ///
     /// # Errors
     /// If the service fails, or the instrument.
     fn pilot(&mut self, row: usize, beside: Option<usize>) -> Result<Pilot, ExecutorError>;
-    /// A fresh process, proved ready, connected, warmed up for so long and frozen. The time to its first answer; absent for a
-    /// server that ran already.
+    /// Ends the process that a pilot left. How long that took, in ns.
+    fn release(&mut self, row: usize) -> u64;
+    /// The process that a pilot left, or a fresh one, proved ready, connected, warmed up for so long in all and frozen. The time to
+    /// its first answer; absent for a server that ran already.
     ///
     /// # Errors
     /// If the service fails, or the instrument.

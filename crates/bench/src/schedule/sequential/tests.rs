@@ -29,6 +29,10 @@ impl Executor for Fake {
         unreachable!("a sequential experiment has no pilots")
     }
 
+    fn release(&mut self, _: usize) -> u64 {
+        unreachable!("a sequential experiment has no pilots")
+    }
+
     fn start(&mut self, slot: Slot, _: u64) -> Result<Option<Duration>, ExecutorError> {
         assert_eq!(self.running.replace(slot.row), None, "one process at a time");
         self.asked.push(slot);

@@ -9,7 +9,7 @@ fn what_the_instrument_cannot_do_is_held_against_no_service_and_can_be_resumed()
         let mut journal = Memory::default();
         let error = run(&plan, &mut fake, &mut journal).unwrap_err();
         assert_eq!(error.to_string(), "no space");
-        assert!(fake.running.is_empty(), "nothing is left running");
+        assert!(fake.is_alone(), "nothing is left running");
         let said = |record: &Record| matches!(record, Record::Failed(_) | Record::Ended(_));
         assert!(!journal.records.iter().any(said), "{:?}", journal.records);
         let measured = journal.records.iter().filter_map(Record::sample).count();

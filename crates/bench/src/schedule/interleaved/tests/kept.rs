@@ -33,7 +33,52 @@ fn a_process_that_was_dear_to_warm_up_lasts_for_several_blocks() {
     assert_eq!(lives[&2].0, (0..25).collect::<Vec<_>>());
     assert_eq!(fake.woken, [0; 18]);
     assert_eq!(slices_of(&journal.records).into_values().collect::<Vec<_>>(), [25 * 4; 3]);
-    assert!(fake.running.is_empty());
+    assert!(fake.is_alone());
+}
+
+#[test]
+fn a_start_that_is_dear_is_not_repeated_for_the_first_block() {
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    let plan = in_blocks(fixture::at_points(plan(3, 1), |point| point.warm_up_ns = 1_000_000_000), |blocks| {
+        (blocks.warm_up_ns_max, blocks.budget_ns) = (Some(2_000_000_000), u64::MAX);
+        (blocks.min, blocks.max, blocks.per_start_max) = (1, 3, 1);
+    });
+    // The rows: never steady, after 1 s, after 2 s: warmed up for 2 s each, and started in 0.6 s.
+    assert_eq!(run(&plan, &mut fake, &mut journal).unwrap(), Ending::BlocksMax);
+    fake.from_pilots.sort_unstable();
+    assert_eq!(fake.from_pilots, [0, 1, 2]);
+    assert_eq!(fake.warm_ups.len(), 9);
+    let started = |record: &&Record| matches!(record, Record::Started(started) if started.block == 0);
+    assert_eq!(journal.records.iter().filter(started).count(), 3);
+    assert!(fake.is_alone());
+
+    // What is soon started is started again, and what its stop took is part of its start.
+    let cheap = in_blocks(plan.clone(), |blocks| blocks.warm_up_ns_max = Some(1_200_000_000));
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    run(&cheap, &mut fake, &mut journal).unwrap();
+    assert!(fake.from_pilots.is_empty());
+    let Record::Pilot(pilot) = &journal.records[0] else { panic!("{:?}", journal.records[0]) };
+    assert_eq!(pilot.start_ns, 700_000_000);
+
+    // Versions that are compared have a fresh process in each block.
+    let versions = Plan { until: fixture::compared().plan.until, ..plan };
+    let mut fake = Fake::new();
+    run(&versions, &mut fake, &mut Memory::default()).unwrap();
+    assert!(fake.from_pilots.is_empty());
+    assert!(fake.is_alone());
+}
+
+#[test]
+fn a_pilot_that_is_cut_short_says_nothing_of_its_service() {
+    let (mut fake, mut journal) = (Fake::new(), Memory::default());
+    fake.interrupts_pilot = true;
+    assert_eq!(run(&slow_plan(), &mut fake, &mut journal).unwrap(), Ending::Interrupted);
+    let pilots = |records: &[Record]| records.iter().filter(|r| matches!(r, Record::Pilot(_))).count();
+    assert_eq!(pilots(&journal.records), 0);
+    let (mut fake, mut rest) = (Fake::new(), Memory::default());
+    resume(&slow_plan(), &mut fake, &mut rest, &journal.records).unwrap();
+    assert_eq!(pilots(&rest.records), 3);
+    assert!(fake.is_alone());
 }
 
 #[test]
@@ -41,7 +86,7 @@ fn a_process_that_lasts_ends_with_its_part_of_the_run() {
     let (mut fake, mut journal) = (Fake::new(), Memory::default());
     fake.interrupt_after_slices = 3 * 4 + 2;
     run(&slow_plan(), &mut fake, &mut journal).unwrap();
-    assert!(fake.running.is_empty());
+    assert!(fake.is_alone());
     assert_eq!(lives(&journal.records)[&0], (vec![0], vec![1]));
     // The rest has a process of its own, until the next is due.
     let mut rest = Memory::default();
@@ -51,7 +96,7 @@ fn a_process_that_lasts_ends_with_its_part_of_the_run() {
         let (mut fake, mut journal) =
             (Fake::new(), Memory { full_after: Some(full_after), ..Memory::default() });
         run(&slow_plan(), &mut fake, &mut journal).unwrap_err();
-        assert!(fake.running.is_empty(), "{full_after}");
+        assert!(fake.is_alone(), "{full_after}");
     }
 }
 
