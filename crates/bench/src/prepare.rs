@@ -18,7 +18,7 @@ use crate::{
     plan::{Counted, Excluded, Exclusion, Plan},
     schedule::{CutOff, InstrumentFailure},
 };
-use tare_host::{process::Supervisor, secrets};
+use tare_host::{process::Supervisor, secrets, threads};
 use tare_service::{
     build::{self, BuildError, Builder, Many, Site},
     catalogue::{Row, Service},
@@ -186,10 +186,7 @@ fn verify_each(
         }
         Ok(())
     };
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..VERIFIED_AT_ONCE).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().try_for_each(|thread| thread.join().expect("verify does not panic"))
-    })?;
+    threads::on_several(VERIFIED_AT_ONCE, work).into_iter().collect::<Result<(), CutOff>>()?;
     Ok(found.into_inner().expect("no thread panics with the lock"))
 }
 

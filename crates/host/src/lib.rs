@@ -18,3 +18,4 @@ pub mod seed;
 pub mod signals;
 pub mod spelling;
 pub mod stderr;
+pub mod threads;

@@ -24,6 +24,8 @@ pub enum UnitError {
          90, up to 584 years"
     )]
     Duration(String),
+    #[error("{0:?} is longer than 1000h, and nothing that is measured lasts so long")]
+    TooLong(String),
     #[error("{0:?} has no unit: write {0}ms or {0}s")]
     NoUnit(String),
     #[error(
@@ -31,6 +33,9 @@ pub enum UnitError {
     )]
     Size(String),
 }
+
+/// 1000 hours. A sum of a few of them fits into any number of ns.
+pub const TIME_MAX: Duration = Duration::from_secs(1000 * 3600);
 
 const COUNT_UNITS: [(&str, u32); 5] = [("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12)];
 
@@ -98,7 +103,18 @@ pub fn parse_duration(text: &str) -> Result<Duration, UnitError> {
     }
 }
 
-/// The same where seconds are not the obvious unit: only `0` needs none.
+/// What a measurement waits for or lasts: a duration of at most [`TIME_MAX`].
+///
+/// # Errors
+/// As [`parse_duration`], or it is longer.
+pub fn parse_time(text: &str) -> Result<Duration, UnitError> {
+    match parse_duration(text)? {
+        duration if duration > TIME_MAX => Err(UnitError::TooLong(text.trim().to_owned())),
+        duration => Ok(duration),
+    }
+}
+
+/// A duration where seconds are not the obvious unit: only `0` needs none.
 ///
 /// # Errors
 /// The text is not a duration in these units, or has none.
@@ -197,7 +213,7 @@ impl de::Visitor<'_> for DurationVisitor {
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Duration, E> {
-        parse_duration(text).map_err(E::custom)
+        parse_time(text).map_err(E::custom)
     }
 }
 
@@ -340,6 +356,14 @@ mod tests {
         ] {
             assert_eq!(parse_duration(text).ok(), ns.map(Duration::from_nanos), "{text:?}");
         }
+    }
+
+    #[test]
+    fn what_is_measured_ends() {
+        assert_eq!(parse_time("1000h"), Ok(TIME_MAX));
+        let error = parse_time("999999h").unwrap_err().to_string();
+        assert_eq!(error, "\"999999h\" is longer than 1000h, and nothing that is measured lasts so long");
+        assert_eq!(parse_time("soon"), Err(UnitError::Duration("soon".to_owned())));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use tare_service::document::{self, DocumentError};
 use super::{
     FORMAT,
     latency::{LatencyFile, LatencySetting},
-    load::{LoadFile, LoadSetting, is_within},
+    load::{DELAY_MS_MAX, LoadFile, LoadSetting, is_within},
     name_of,
 };
 
@@ -124,9 +124,11 @@ impl Experiment {
     pub fn parse(path: &Path, text: &str) -> Result<Experiment, DocumentError> {
         let file: InterleavedFile = document::parse(path, text, FORMAT)?;
         let at = |place: &'static str| move |message: String| DocumentError::at(path, text, place, message);
+        let delay_ms = usize::try_from(file.service.delay_ms).unwrap_or(usize::MAX);
         // "threads" stands in two tables: the table's own line tells them apart.
         for (place, key, value, range) in [
             ("[service]", "threads", file.service.threads, 1..=1024),
+            ("[service]", "delay-ms", delay_ms, 0..=DELAY_MS_MAX as usize),
             ("slices-per-block", "slices-per-block", file.schedule.slices_per_block.unwrap_or(1), 1..=1000),
             ("blocks-min", "blocks-min", file.schedule.blocks_min, 1..=1000),
             ("blocks-max", "blocks-max", file.schedule.blocks_max, file.schedule.blocks_min..=1000),
@@ -210,6 +212,8 @@ mod tests {
         );
         assert!(error("slice            = \"50ms\"", "slice = \"1ms\"").contains("must be 20ms to 60s"));
         assert!(error("\"5m\"", "\"soon\"").starts_with("experiments/quick.toml:"));
+        assert!(error("\"30s\"", "\"999999h\"").contains("is longer than 1000h"));
+        assert!(error("delay-ms = 0", "delay-ms = 9223372036854775807").contains("must be 0 to 3600000"));
         assert!(
             error("\"5m\"", "\"-5m\"").contains("quick.toml:"),
             "a time below 0 is not taken for one above"

@@ -8,6 +8,8 @@ use serde::Deserialize;
 const LOADS_MAX: usize = 8;
 const CONNECTIONS: RangeInclusive<usize> = 1..=20_000;
 const THREADS: RangeInclusive<usize> = 1..=256;
+/// The longest that a service may be asked to wait before it answers: an hour.
+pub(super) const DELAY_MS_MAX: u64 = 3_600_000;
 
 /// A closed loop: each connection sends its next request once the last one is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]

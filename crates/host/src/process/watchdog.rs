@@ -19,6 +19,7 @@
 use super::cgroup;
 use super::group::Trace;
 use super::syscall;
+use crate::threads;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -231,11 +232,7 @@ pub fn main(input: impl Read, mut output: impl Write) {
         obey(&line, &mut groups);
     }
     // In parallel: a group that is slow to die must not delay the others.
-    std::thread::scope(|scope| {
-        for group in &groups {
-            scope.spawn(|| group.destroy(PATIENCE));
-        }
-    });
+    threads::for_each(&groups, |group| drop(group.destroy(PATIENCE)));
 }
 
 fn obey(line: &[u8], groups: &mut Vec<Trace>) {

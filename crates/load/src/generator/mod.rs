@@ -284,7 +284,10 @@ fn try_pinning(cpus: &[usize]) -> Result<(), GeneratorError> {
 
 /// Runs `work` on a new thread, so that the caller's CPU and namespace do not change.
 fn elsewhere(work: impl FnOnce() -> std::io::Result<()> + Send) -> std::io::Result<()> {
-    std::thread::scope(|scope| scope.spawn(work).join()).expect("a system call does not panic")
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().spawn_scoped(scope, work)?;
+        thread.join().expect("a system call does not panic")
+    })
 }
 
 fn ns(duration: Duration) -> u64 {

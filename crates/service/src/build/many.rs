@@ -6,6 +6,8 @@ use std::{
     time::Duration,
 };
 
+use tare_host::threads;
+
 use super::{BuildError, Builder, Built, Site};
 use crate::catalogue::Service;
 
@@ -54,11 +56,7 @@ pub fn build_many<'s>(
             queue.lock().unwrap_or_else(PoisonError::into_inner).running -= 1;
         }
     };
-    std::thread::scope(|scope| {
-        for _ in 0..many.jobs.clamp(1, services.len().max(1)) {
-            scope.spawn(work);
-        }
-    });
+    threads::on_several(many.jobs.clamp(1, services.len().max(1)), work);
 }
 
 /// The next to be built, once there is memory for it; a build that would be the only one needs not wait.

@@ -84,8 +84,11 @@ fn serve_with<M: Behaviour>(
     let listener = listen(port)?;
     std::thread::scope(|scope| {
         let work = || Worker::new(&listener, response, behaviour())?.run(stop);
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().expect("a raw_socket thread panicked"))
+        let start = |_| std::thread::Builder::new().spawn_scoped(scope, work);
+        let workers = (0..threads).map(start).collect::<io::Result<Vec<_>>>();
+        // Those that have started would go on.
+        stop.fetch_or(workers.is_err(), Ordering::Relaxed);
+        workers?.into_iter().try_for_each(|worker| worker.join().expect("a raw_socket thread panicked"))
     })
 }
 

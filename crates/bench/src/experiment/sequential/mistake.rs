@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 use tare_host::spelling::suggestion;
 
-use super::{Check, LOCAL, LoadEntry, Part, SWEEP, SequentialExperiment, Threads};
+use super::{super::load::DELAY_MS_MAX, Check, LOCAL, LoadEntry, Part, SWEEP, SequentialExperiment, Threads};
 use crate::figures::Where;
 use tare_load::units::Lasting;
 
@@ -16,7 +16,6 @@ const CONNECTIONS: RangeInclusive<usize> = 1..=20_000;
 const THREADS: RangeInclusive<usize> = 1..=1024;
 /// Answers that a session or a batch may ask for, all together.
 const REQUESTS_MAX: u64 = 1 << 40;
-const DELAY_MS_MAX: u64 = 3_600_000;
 
 impl SequentialExperiment {
     pub(super) fn find_mistake(&self) -> Result<(), Mistake> {

@@ -68,7 +68,7 @@ pub(super) fn run(workspace: &Workspace, rows: &[Row], measure: bool, json: bool
 /// Measures what can be built. Each figure is kept as soon as it is there, so that an interrupt costs one service.
 fn measure_all(workspace: &Workspace, rows: &[Row], kept: &Kept) -> anyhow::Result<Outcome> {
     let interrupt = signals::listen()?;
-    let supervisor = workspace::supervisor()?;
+    let supervisor = workspace::supervisor(workspace, rows.iter().map(|row| &row.service))?;
     let site = Site::new(&supervisor, &interrupt);
     let measuring = Measuring { workspace, kept, supervisor: &supervisor, site, interrupt: &interrupt };
     let progress = Progress::new(false);

@@ -5,6 +5,7 @@ mod aspects;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Serialize;
+use tare_host::threads;
 use tare_report::document::{ALWAYS, Tone, Unit};
 use tare_service::{
     catalogue::{Row, Setting, Style},
@@ -97,10 +98,7 @@ pub(super) fn in_parallel<T: Send>(rows: &[Row], look: impl Fn(&Row) -> T + Sync
         };
         std::iter::from_fn(mine).collect()
     };
-    let mut found: Vec<(usize, T)> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().flat_map(|thread| thread.join().expect("a look does not panic")).collect()
-    });
+    let mut found: Vec<(usize, T)> = threads::on_several(AT_ONCE, work).into_iter().flatten().collect();
     found.sort_by_key(|(index, _)| *index);
     found.into_iter().map(|(_, found)| found).collect()
 }

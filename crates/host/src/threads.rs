@@ -1,0 +1,68 @@
+//! Work on several threads, on a machine that may refuse to start one (`ulimit -u`, a cgroup's limit).
+
+use std::{
+    panic,
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread::{self, Builder},
+};
+
+/// Runs `work` on this many threads at once, the caller's own among them, and gives what each returned. Where the kernel starts
+/// no more of them, those that there are do everything.
+pub fn on_several<T: Send>(count: usize, work: impl Fn() -> T + Sync) -> Vec<T> {
+    thread::scope(|scope| {
+        let start = |_| Builder::new().spawn_scoped(scope, &work).ok();
+        let others: Vec<_> = (1..count).map_while(start).collect();
+        let own = work();
+        let joined = others.into_iter().map(|thread| match thread.join() {
+            Ok(result) => result,
+            Err(panic) => panic::resume_unwind(panic),
+        });
+        joined.chain([own]).collect()
+    })
+}
+
+/// The same for work that is different for each item. What no thread can be started for is done at once.
+pub fn for_each<I: Send>(items: impl IntoIterator<Item = I>, work: impl Fn(I) + Sync) {
+    let items: Vec<Mutex<Option<I>>> =
+        items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    let next = AtomicUsize::new(0);
+    on_several(items.len(), || {
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let taken = item.lock().ok().and_then(|mut item| item.take());
+            taken.into_iter().for_each(&work);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        collections::BTreeSet,
+        sync::{Barrier, Mutex},
+    };
+
+    use super::*;
+
+    #[test]
+    fn each_thread_does_its_part_and_the_caller_is_one_of_them() {
+        let all_at_once = Barrier::new(4);
+        let found = on_several(4, || {
+            all_at_once.wait();
+            thread::current().id()
+        });
+        assert_eq!(found.iter().collect::<std::collections::HashSet<_>>().len(), 4);
+        assert!(found.contains(&thread::current().id()));
+        assert_eq!(on_several(0, || 7), [7], "the caller's own in any case");
+    }
+
+    #[test]
+    fn each_item_is_done_once() {
+        let done = Mutex::new(BTreeSet::new());
+        for_each(0..20, |item| assert!(done.lock().unwrap().insert(item)));
+        assert_eq!(done.into_inner().unwrap().len(), 20);
+        for_each(Vec::<u8>::new(), |_| panic!("there is none"));
+    }
+}
