@@ -3,6 +3,7 @@
 mod aside;
 mod connections;
 mod load;
+mod network;
 mod pilot;
 mod process;
 mod steady;
@@ -45,6 +46,8 @@ pub struct Bench<'a> {
     running: BTreeMap<usize, Running>,
     /// Of rows whose first block is still to come.
     piloted: BTreeMap<usize, Piloted>,
+    /// Measured beside the others in their pilots, until the first block.
+    beside: Option<Running>,
     /// Of how many right answers within these times each sample keeps the number.
     limits_ns: Vec<u64>,
 }
@@ -81,6 +84,7 @@ impl<'a> Bench<'a> {
             interrupt,
             running: BTreeMap::new(),
             piloted: BTreeMap::new(),
+            beside: None,
             limits_ns: plan.slo().map_or(Vec::new(), |slo| slo.slo.limits_ns()),
         })
     }
@@ -112,7 +116,15 @@ fn of_points(plan: &Plan, contracts: &BTreeMap<String, Contract>) -> Result<Vec<
 
 impl Executor for Bench<'_> {
     fn pilot(&mut self, row: usize, beside: Option<usize>) -> Result<Pilot, ExecutorError> {
-        let (pilot, piloted) = self.warm_up_curve(row, beside)?;
+        let mut reference = match (beside, self.beside.take()) {
+            (Some(row), Some(running)) if running.slot.row == row => Some(running),
+            // A pilot without it is one alone.
+            (Some(row), _) => self.launch_beside(row).ok(),
+            (None, _) => None,
+        };
+        let curve = self.warm_up_curve(row, &mut reference);
+        self.beside = reference;
+        let (pilot, piloted) = curve?;
         self.piloted.insert(row, piloted);
         Ok(pilot)
     }
@@ -124,6 +136,7 @@ impl Executor for Bench<'_> {
     }
 
     fn start(&mut self, slot: Slot, warm_up_ns: u64) -> Result<Option<Duration>, ExecutorError> {
+        self.beside.take().into_iter().for_each(pilot::end);
         let (mut running, warm_up_ns) = match self.piloted.remove(&slot.row) {
             Some(Piloted { running, loaded_ns }) => {
                 running.ready.process.thaw()?;

@@ -21,7 +21,7 @@ use crate::{
 /// Length of a window of a warm-up curve.
 const WINDOW_NS: u64 = 100_000_000;
 /// Length of a window of the reference beside it.
-const BESIDE_NS: u64 = 35_000_000;
+const BESIDE_NS: u64 = 20_000_000;
 /// A pilot whose windows are discarded goes on for this multiple of the longest time.
 const LONGEST_TIMES: u64 = 2;
 /// Requests of their own: no block has this number.
@@ -39,35 +39,36 @@ struct Counts {
 }
 
 impl Bench<'_> {
-    /// Loads a fresh process window by window until its cost is steady, or it had the longest time. `beside` is a row that is
-    /// warm at once. The process is left frozen.
+    /// Loads a fresh process window by window until its cost is steady, or it had the longest time; in turns with `reference`, if
+    /// there is one. The process is left frozen.
     pub(super) fn warm_up_curve(
         &self,
         row: usize,
-        beside: Option<usize>,
+        reference: &mut Option<Running>,
     ) -> Result<(Pilot, Piloted), ExecutorError> {
         let began_ns = Monotonic.now_ns();
         let mut running = self.launch(Slot { block: BLOCK, round: 0, point: 0, row }, "pilot")?;
         let start_ns = Monotonic.now_ns() - began_ns;
-        // Whatever is wrong with the reference is no failure of this service: it then has its pilot alone.
-        let mut reference = beside.and_then(|row| self.beside(row).ok());
         let mut pilot = Pilot { row, window_ns: WINDOW_NS, start_ns, ..Pilot::default() };
         let mut windows: Vec<PilotWindow> = Vec::new();
         while pilot.steady_after_ns.is_none() && self.goes_on(&windows) {
             let counts = self.window(&mut running, WINDOW_NS)?;
             let mut window = PilotWindow::of(counts.answered, counts.cost_ns, counts.is_taken);
             pilot.add(&counts);
-            let counts = reference.as_mut().and_then(|reference| self.window(reference, BESIDE_NS).ok());
-            if let Some(counts) = counts {
-                window.set_beside(counts.answered, counts.cost_ns);
-                pilot.beside.add(&counts);
+            match reference.as_mut().map(|reference| self.window(reference, BESIDE_NS)) {
+                Some(Ok(counts)) => {
+                    window.set_beside(counts.answered, counts.cost_ns);
+                    pilot.beside.add(&counts);
+                }
+                // Whatever is wrong with the reference is no failure of this service: it goes on alone.
+                Some(Err(_)) => *reference = None,
+                None => {}
             }
             windows.push(window);
             pilot.steady_after_ns = steady_ns(&windows, Patience::Left);
         }
         pilot.steady_after_ns = pilot.steady_after_ns.or_else(|| steady_ns(&windows, Patience::Over));
         pilot.wrong_aside = running.wrong_aside.take();
-        reference.into_iter().for_each(end);
         Ok((pilot, Piloted { running, loaded_ns: windows.len() as u64 * WINDOW_NS }))
     }
 
@@ -80,7 +81,8 @@ impl Bench<'_> {
             && is_within(windows.len() as u64, longest_ns.saturating_mul(LONGEST_TIMES))
     }
 
-    fn beside(&self, row: usize) -> Result<Running, ExecutorError> {
+    /// A process that is warm at once, for all pilots.
+    pub(super) fn launch_beside(&self, row: usize) -> Result<Running, ExecutorError> {
         let mut running = self.launch(Slot { block: BLOCK, round: 0, point: 0, row }, "pilot-beside")?;
         self.settle(&mut running, WINDOW_NS)?;
         Ok(running)

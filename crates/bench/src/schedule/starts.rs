@@ -80,8 +80,8 @@ pub(super) fn blocks_per_start(plan: &Plan, division: Division, start: StartCost
     power.min(plan.blocks().per_start_max).min(allowed.last().unwrap_or(1))
 }
 
-/// How a run is divided in which a row takes so much to start, with so much time left for its blocks and what pilots save of it. First as if each block had
-/// fresh processes, which says how many blocks there are for a process to last; then with those that do.
+/// How a run is divided in which a row takes so much to start, with so much time left for its blocks and what pilots save of it.
+/// First as if each block had fresh processes, which says how many blocks there are for a process to last; then with those that do.
 pub(super) fn division(plan: &Plan, start: impl Fn(usize) -> StartCost, left_ns: u64) -> Division {
     let group = plan.group(0);
     let left_ns = left_ns + plan.members().map(|row| start(row).saved_ns).sum::<u64>();

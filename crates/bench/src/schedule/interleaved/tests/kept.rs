@@ -39,10 +39,11 @@ fn a_process_that_was_dear_to_warm_up_lasts_for_several_blocks() {
 #[test]
 fn a_start_that_is_dear_is_not_repeated_for_the_first_block() {
     let (mut fake, mut journal) = (Fake::new(), Memory::default());
-    let plan = in_blocks(fixture::at_points(plan(3, 1), |point| point.warm_up_ns = 1_000_000_000), |blocks| {
-        (blocks.warm_up_ns_max, blocks.budget_ns) = (Some(2_000_000_000), u64::MAX);
-        (blocks.min, blocks.max, blocks.per_start_max) = (1, 3, 1);
-    });
+    let plan =
+        in_blocks(fixture::at_points(plan(3, 1), |point| point.warm_up_ns = 1_000_000_000), |blocks| {
+            (blocks.warm_up_ns_max, blocks.budget_ns) = (Some(2_000_000_000), u64::MAX);
+            (blocks.min, blocks.max, blocks.per_start_max) = (1, 3, 1);
+        });
     // The rows: never steady, after 1 s, after 2 s: warmed up for 2 s each, and started in 0.6 s.
     assert_eq!(run(&plan, &mut fake, &mut journal).unwrap(), Ending::BlocksMax);
     fake.from_pilots.sort_unstable();
