@@ -1112,7 +1112,7 @@
       head.append(sort);
     }
     function turn(at) {
-      const first = !["text"].includes(table.columns[at].unit);
+      const first = ["per-second", "share", "flag"].includes(table.columns[at].unit);
       const now = position.sorting;
       if (now?.place !== at) position.sorting = { place: at, down: first };
       else position.sorting = now.down === first ? { place: at, down: !first } : null;

@@ -60,9 +60,9 @@ export function tableOf(box, table, id, position) {
     head.append(sort);
   }
 
-  /** First what is probably asked for: the largest number, or the first name. Then the other way, then as it was. */
+  /** First the best: the highest rate or share, the least time, memory or cost, the first name. Then the other way, then as it was. */
   function turn(/** @type {number} */ at) {
-    const first = !["text"].includes(table.columns[at].unit);
+    const first = ["per-second", "share", "flag"].includes(table.columns[at].unit);
     const now = position.sorting;
     if (now?.place !== at) position.sorting = { place: at, down: first };
     else position.sorting = now.down === first ? { place: at, down: !first } : null;

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 pub use chart::{Chart, Scale, Shape};
 pub(crate) use table::LAST;
-pub use table::{ALWAYS, Column, Rank, Table, Unit, Value};
+pub use table::{ALWAYS, Column, Extra, Rank, Table, Unit, Value};
 pub use tare_analysis::{
     checks::Check,
     status::Status,

@@ -37,6 +37,12 @@ pub struct Column {
     /// A bar is drawn with it: it is a ratio to what is 1.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub bar: bool,
+    /// A page draws it with its interval, on a scale of logarithms on which 1 has a line: the table is its chart.
+    #[serde(skip)]
+    pub track: bool,
+    /// Whether a page with such a chart shows it only to who asks for all columns.
+    #[serde(skip)]
+    pub extra: Extra,
     /// Rows can be filtered by it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub facet: bool,
@@ -49,6 +55,16 @@ pub struct Column {
     /// The same of its interval.
     #[serde(skip)]
     pub interval_priority: u8,
+}
+
+/// Which columns a page keeps for those who ask for all.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Extra {
+    #[default]
+    Never,
+    Always,
+    /// Where all rows have the same.
+    IfAlike,
 }
 
 /// The priority of a column that no form does without if it can help it.
@@ -189,6 +205,8 @@ impl Column {
             help: String::new(),
             interval: None,
             bar: false,
+            track: false,
+            extra: Extra::Never,
             facet: false,
             hidden: false,
             priority: ALWAYS,
@@ -222,6 +240,14 @@ impl Column {
 
     pub(crate) fn bar(self) -> Column {
         Column { bar: true, ..self }
+    }
+
+    pub(crate) fn track(self) -> Column {
+        Column { track: true, ..self }
+    }
+
+    pub(crate) fn extra(self, extra: Extra) -> Column {
+        Column { extra, ..self }
     }
 
     pub(crate) fn facet(self) -> Column {

@@ -88,7 +88,8 @@ pub(crate) fn facts(
         Fact::code("Seed", seed.to_string()).brief(),
         Fact::new("Tare", tare),
     ];
-    facts.into_iter().chain(checkout(about)).collect()
+    let network = plan.isolates.then(|| Fact::new("Network", "each service has one of its own"));
+    facts.into_iter().chain(network).chain(checkout(about)).collect()
 }
 
 /// What does the same run again, its seed with it; of a run that did not keep its command, by `otherwise`.

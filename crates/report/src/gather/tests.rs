@@ -286,7 +286,7 @@ fn what_a_user_stopped_says_so() {
         without_end(kept);
         kept.records.push(Record::Ended(Ended { reason: Ending::Interrupted, elapsed_ns: 1 }));
     });
-    assert!(answer.starts_with("Interrupted after 8 blocks. Cheapest: "), "{answer}");
+    assert!(answer.starts_with("Interrupted after 8 blocks. The cheapest framework is asio, "), "{answer}");
 }
 
 #[test]

@@ -57,6 +57,14 @@ fn is_sorted(values: &[String], unit: Unit, descending: bool) -> bool {
         || numbers.windows(2).all(|pair| if descending { pair[0] >= pair[1] } else { pair[0] <= pair[1] })
 }
 
+/// Where a table is its own chart, some columns are shown to who asks for them.
+fn ask_for_all_columns(browser: &Browser, section: &str) {
+    let more = format!("document.querySelector('#{section}-table .more input')");
+    if browser.run(&format!("return {more} !== null"), &[]) == Json::Bool(true) {
+        browser.click(&more);
+    }
+}
+
 /// One page for each declaration of a main table, one with a row of every kind, and one with names that mean harm. A click is
 /// a quarter of a second, and the other pages have the columns of these.
 const KINDS_OF_TABLES: [&str; 6] = ["many", "failures", "hostile", "comparison", "capacity", "sequential"];
@@ -67,6 +75,7 @@ fn a_click_on_a_head_sorts_by_the_raw_value() {
     for page in KINDS_OF_TABLES.map(pages::named) {
         let (section, table) = main_table(page).unwrap();
         browser.visit(&page.file);
+        ask_for_all_columns(&browser, section);
         let places = shown(&browser, section);
         let before = column(&browser, section, places[0]);
         for place in places {
@@ -238,6 +247,9 @@ fn sorts_long(browser: &Browser, section: &str, table: &Table) {
     let place = shown(browser, section).into_iter().rfind(is_number).unwrap();
     let largest = table.rows.iter().filter_map(|row| row[place].number()).fold(f64::MIN, f64::max);
     browser.click(&head(section, place));
+    if direction(browser, section, place) == "ascending" {
+        browser.click(&head(section, place));
+    }
     assert_eq!(direction(browser, section, place), "descending");
     assert_eq!(
         column(browser, section, place)[0].parse(),
@@ -294,13 +306,12 @@ fn the_keyboard_alone_sorts_and_filters() {
     browser.press(" ");
     assert_eq!(column(&browser, section, label), having(table, "language", "go"));
     browser.press(Key::Escape);
-    let place =
-        table.columns.iter().position(|column| column.unit == Unit::PerSecond && !column.hidden).unwrap();
+    let place = table.place("throughput_ratio").unwrap();
     tab_to(&browser, &head(section, place));
     browser.press(Key::Enter);
     assert_eq!(direction(&browser, section, place), "descending");
     let sorted = column(&browser, section, place);
-    assert!(is_sorted(&sorted, Unit::PerSecond, true), "{sorted:?}");
+    assert!(is_sorted(&sorted, Unit::Share, true), "{sorted:?}");
 }
 
 /// What a page says of a value that is not known is not sorted among numbers.

@@ -5,7 +5,7 @@ use tare_bench::{folder::StoredRun, metric::Metric, plan::PlannedRow};
 
 use super::ratios::{self, beside};
 use crate::{
-    document::{Chart, Column, Section, Shape, Unit},
+    document::{Chart, Column, Extra, Section, Shape, Unit},
     gather::{
         columns::{Columns, state},
         words::{joined, span, with_interval},
@@ -90,6 +90,7 @@ fn identity<'a>() -> Columns<'a, RankedRow<'a>> {
         .hidden()
         .text("version", "version", |row| row.report.version.clone())
         .priority(12)
+        .with(|column| column.extra(Extra::Always))
 }
 
 fn ranks([best, worst]: [usize; 2]) -> String {
@@ -119,9 +120,11 @@ fn figures<'a>(reference: &'a str) -> Columns<'a, RankedRow<'a>> {
     let of = |row: &RankedRow<'a>| row.report;
     ratios::cpu(of, reference)
         .and(ratios::cpu_at_rate(of))
+        .with_column("cpu_ratio", Column::track)
         .and(ratios::throughput(of, reference).with_column("throughput_ratio", Column::bar))
+        .with_column("requests_per_second", |column| column.extra(Extra::Always))
         .estimate(Unit::Nanoseconds, "latency_ns_p50", "p50", |row| row.report.latency_ns_p50)
-        .with(|column| beside(column, 35))
+        .with(|column| beside(column, 35).extra(Extra::Always))
         .help(
             "of the answers of one process in a closed loop; the mean of the processes, with a 95% interval",
         )
@@ -132,7 +135,7 @@ fn figures<'a>(reference: &'a str) -> Columns<'a, RankedRow<'a>> {
         .with(|column| beside(column, 20))
         .help("peak resident memory; the mean of the processes, with a 95% interval")
         .estimate(Unit::Nanoseconds, "start_up_ns", "start-up", |row| row.report.start_up_ns)
-        .with(|column| beside(column, 10))
+        .with(|column| beside(column, 10).extra(Extra::Always))
         .help("from exec to the first right answer; the mean of the starts, with a 95% interval")
         .and(figures_in_the_data())
 }
@@ -155,6 +158,7 @@ fn extent<'a>() -> Columns<'a, RankedRow<'a>> {
     Columns::new()
         .count("errors", "errors", |row: &RankedRow| errors(row.report))
         .priority(70)
+        .with(|column| column.extra(Extra::IfAlike))
         .help("wrong and missing answers")
         .text("errors_by_kind", "errors by kind", |row| errors_by_kind(row.report))
         .hidden()
@@ -162,9 +166,11 @@ fn extent<'a>() -> Columns<'a, RankedRow<'a>> {
         .hidden()
         .count("blocks", "blocks", |row| (row.report.blocks > 0).then_some(row.report.blocks))
         .priority(9)
+        .with(|column| column.extra(Extra::Always))
         .help("complete blocks: the independent observations")
         .count("starts", "starts", |row| (row.report.starts > 0).then_some(row.report.starts))
         .priority(7)
+        .with(|column| column.extra(Extra::Always))
         .help("processes on which the blocks were measured; fewer if one was kept")
         .facet("state", "state", |row| state(&row.report.state))
         .priority(65)

@@ -33,7 +33,7 @@ pub(crate) fn throughput<'a, T>(
         .bounded(
             Unit::Share,
             "throughput_ratio",
-            "of reference",
+            "req/s of reference",
             move |of| throughput_ratio(row(of), reference),
             move |of| row(of).throughput_bound,
         )
@@ -53,12 +53,12 @@ pub(crate) fn cpu<'a, T>(
     reference: &'a str,
 ) -> Columns<'a, T> {
     Columns::new()
-        .estimate(Unit::Nanoseconds, "cpu_ns_per_request", "CPU/request", move |of| row(of).cpu_ns_per_request)
-        .with(|column| column.interval_priority(LAST))
-        .help("CPU time of the service's processes for each answer; the mean of the blocks, with a 95% interval")
         .estimate(Unit::Times, "cpu_ratio", "CPU of reference", move |of| cpu_ratio(row(of), reference))
         .with(|column: Column| column.interval_priority(85))
         .help("CPU per request related to the reference's in the same block, with a 95% interval")
+        .estimate(Unit::Nanoseconds, "cpu_ns_per_request", "CPU/request", move |of| row(of).cpu_ns_per_request)
+        .with(|column| column.interval_priority(LAST))
+        .help("CPU time of the service's processes for each answer; the mean of the blocks, with a 95% interval")
 }
 
 /// The ratio of the cost at the first rate that is the same for all. A section of its own shows it; here it is in the data.

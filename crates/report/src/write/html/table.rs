@@ -2,7 +2,7 @@
 
 use super::TABLE_ROWS_MAX;
 use crate::{
-    document::{Column, Table, Unit, Value},
+    document::{Column, Extra, Table, Unit, Value},
     write::layout::{ends, has_sentences, is_long},
 };
 
@@ -18,6 +18,8 @@ pub(crate) struct TableView<'a> {
     pub(crate) crowded: bool,
     /// It is closed at first, since its charts say more.
     pub(crate) folded: bool,
+    /// It is its own chart: a column of it is drawn.
+    pub(crate) drawn: bool,
 }
 
 pub(crate) struct Head<'a> {
@@ -25,9 +27,16 @@ pub(crate) struct Head<'a> {
     /// Its place among all columns, also those that are not shown.
     pub(crate) place: usize,
     pub(crate) numeric: bool,
+    pub(crate) classes: String,
 }
 
-impl Head<'_> {
+impl<'a> Head<'a> {
+    fn new(place: usize, column: &'a Column) -> Head<'a> {
+        let numeric = column.unit.is_numeric();
+        let classes = if numeric { "number".to_owned() } else { String::new() };
+        Head { column, place, numeric, classes }
+    }
+
     /// Its title, where it may be broken: a browser does not break behind a stroke by itself.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = &str> {
         self.column.title.split_inclusive('/')
@@ -48,6 +57,7 @@ pub(crate) struct Cell<'a> {
     /// The one that names its row.
     pub(crate) names: bool,
     pub(crate) numeric: bool,
+    pub(crate) classes: String,
     /// It has ranks.
     pub(crate) chip: bool,
     pub(crate) text: String,
@@ -61,6 +71,7 @@ pub(crate) struct Cell<'a> {
     /// How a verdict is coloured, and nothing of what is none.
     pub(crate) tone: &'static str,
     pub(crate) bar: Option<Bar>,
+    pub(crate) track: Option<Track>,
 }
 
 /// A bar in percent of the width of its cell.
@@ -70,6 +81,15 @@ pub(crate) struct Bar {
     pub(crate) one: f64,
     /// Begin and width of the whisker.
     pub(crate) whisker: Option<(f64, f64)>,
+}
+
+/// A point on a track, in percent of its width.
+pub(crate) struct Track {
+    pub(crate) at: f64,
+    /// Where 1 is.
+    pub(crate) one: f64,
+    /// Begin and width of the interval.
+    pub(crate) interval: Option<(f64, f64)>,
 }
 
 impl<'a> TableView<'a> {
@@ -82,22 +102,38 @@ impl<'a> TableView<'a> {
             .iter()
             .find(|head| head.column.unit == Unit::Text && head.column.key != "ranks")
             .map(|head| head.place);
-        let crowded = short && heads.len() >= CROWDED_COLUMNS_MIN;
+        let drawn = short && heads.iter().any(|head| head.column.track);
+        if drawn {
+            heads.iter_mut().for_each(|head| head.classes = classes(table, head, name));
+        }
+        let is_crowded = |heads: &[Head<'_>]| {
+            let shown = heads.iter().filter(|head| !drawn || !is_extra(table, head));
+            short && shown.count() >= CROWDED_COLUMNS_MIN
+        };
+        let crowded = is_crowded(&heads);
+        let compact = crowded || drawn;
         let is_below = |head: &Head<'_>| {
-            let has_room = !short || !(main || crowded);
+            let has_room = !short || !(main || compact);
             !has_room && head.column.facet && head.column.unit == Unit::Text && Some(head.place) != name
         };
         let below = heads.iter().filter(|head| is_below(head)).map(|head| head.place);
         let below: Vec<usize> = below.filter(|place| !main || !table.is_alike(*place)).collect();
         heads.retain(|head| !is_below(head));
         let is_said =
-            |head: &Head<'_>| crowded && Some(head.place) != name && has_sentences(table, head.place);
+            |head: &Head<'_>| compact && Some(head.place) != name && has_sentences(table, head.place);
         let said: Vec<usize> = heads.iter().filter(|head| is_said(head)).map(|head| head.place).collect();
         heads.retain(|head| !said.contains(&head.place));
+        // Words do not crowd a table in which they stand below names.
+        let crowded = if drawn { is_crowded(&heads) } else { crowded };
         let beside = Beside { name, below, said };
         let rows = short.then(|| rows(table, &heads, &beside));
         let folded = rows.is_none() || (folded && table.rows.len() > 3);
-        TableView { table, heads, rows, crowded, folded }
+        TableView { table, heads, rows, crowded, folded, drawn }
+    }
+
+    /// Whether there is more to be seen of it.
+    pub(crate) fn has_extra(&self) -> bool {
+        self.drawn && self.heads.iter().any(|head| is_extra(self.table, head))
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -113,7 +149,24 @@ impl<'a> TableView<'a> {
 fn heads(table: &Table) -> Vec<Head<'_>> {
     let columns = table.columns.iter().enumerate();
     let shown = columns.filter(|(place, column)| !column.hidden && !table.is_unknown(*place));
-    shown.map(|(place, column)| Head { column, place, numeric: column.unit.is_numeric() }).collect()
+    shown.map(|(place, column)| Head::new(place, column)).collect()
+}
+
+/// Of a table that is its own chart: what a phone shows, and what is shown only to who asks for all columns.
+fn classes(table: &Table, head: &Head<'_>, name: Option<usize>) -> String {
+    let number = head.numeric.then_some("number");
+    let core = (Some(head.place) == name || head.column.track).then_some("core");
+    let extra = is_extra(table, head).then_some("extra");
+    let all: Vec<&str> = [number, core, extra].into_iter().flatten().collect();
+    all.join(" ")
+}
+
+fn is_extra(table: &Table, head: &Head<'_>) -> bool {
+    match head.column.extra {
+        Extra::Never => false,
+        Extra::Always => true,
+        Extra::IfAlike => table.is_alike(head.place),
+    }
 }
 
 /// Places of columns that are not cells like others.
@@ -125,13 +178,13 @@ struct Beside {
 
 fn rows<'a>(table: &'a Table, heads: &[Head<'_>], beside: &Beside) -> Vec<RowView<'a>> {
     let ranks = table.place("ranks");
-    let scales: Vec<f64> = heads.iter().map(|head| scale(table, head)).collect();
+    let drawings: Vec<Drawing> = heads.iter().map(|head| Drawing::of(table, head)).collect();
     let (mut before, mut sets): (Option<&Value>, usize) = (None, 0);
     let mut rows = Vec::with_capacity(table.rows.len());
     for row in &table.rows {
         let own = ranks.and_then(|place| row.get(place));
-        let cells = heads.iter().zip(&scales).map(|(head, scale)| {
-            let cell = Cell::new(table, row, head, *scale);
+        let cells = heads.iter().zip(&drawings).map(|(head, drawing)| {
+            let cell = Cell::new(table, row, head, drawing);
             let chip = Some(head.place) == ranks && !cell.value.is_empty();
             if Some(head.place) != beside.name {
                 return Cell { chip, ..cell };
@@ -155,27 +208,57 @@ fn rows<'a>(table: &'a Table, heads: &[Head<'_>], beside: &Beside) -> Vec<RowVie
     rows
 }
 
-/// The number that a bar of full width is.
-fn scale(table: &Table, head: &Head<'_>) -> f64 {
-    if !head.column.bar {
-        return 1.0;
+/// From where to where a column is drawn.
+enum Drawing {
+    /// It is not.
+    None,
+    /// Bars from 0 to this number.
+    Bars(f64),
+    /// Points between these logarithms.
+    Track(f64, f64),
+}
+
+/// What a track has beyond its outermost points, as a share of it.
+const TRACK_MARGIN: f64 = 0.04;
+
+impl Drawing {
+    fn of(table: &Table, head: &Head<'_>) -> Drawing {
+        let mut keys = vec![head.column.key.as_str()];
+        keys.extend(head.column.interval.iter().flatten().map(String::as_str));
+        let numbers = || keys.iter().flat_map(|key| table.values(key)).filter_map(Value::number);
+        let is_drawn =
+            || table.columns.iter().enumerate().any(|(at, one)| one.track && !table.is_unknown(at));
+        match head.column {
+            column if column.track => {
+                let logs = || numbers().filter(|number| *number > 0.0).map(f64::ln);
+                let (low, high) = (logs().fold(0.0, f64::min), logs().fold(0.0, f64::max));
+                let margin = (high - low).max(0.1) * TRACK_MARGIN;
+                Drawing::Track(low - margin, high + margin)
+            }
+            // One column is enough of a chart.
+            column if column.bar && !is_drawn() => Drawing::Bars(numbers().fold(1.0, f64::max)),
+            _ => Drawing::None,
+        }
     }
-    let mut keys = vec![head.column.key.as_str()];
-    keys.extend(head.column.interval.iter().flatten().map(String::as_str));
-    let numbers = keys.iter().flat_map(|key| table.values(key)).filter_map(Value::number);
-    numbers.fold(1.0, f64::max)
+
+    fn percent(&self, number: f64) -> f64 {
+        let share = match self {
+            Drawing::None => 0.0,
+            Drawing::Bars(full) => number / full,
+            Drawing::Track(low, high) => (number.ln() - low) / (high - low),
+        };
+        (share * 100.0).clamp(0.0, 100.0)
+    }
 }
 
 impl Cell<'_> {
-    fn new(table: &Table, row: &[Value], head: &Head<'_>, scale: f64) -> Self {
+    fn new(table: &Table, row: &[Value], head: &Head<'_>, drawing: &Drawing) -> Self {
         let (column, value) = (head.column, row.get(head.place).unwrap_or(&Value::None));
         let ends = ends(table, row, head.place);
-        let percent = |number: f64| (number / scale * 100.0).clamp(0.0, 100.0);
-        let bar = |number: f64| Bar {
-            width: percent(number),
-            one: percent(1.0),
-            whisker: ends.map(|(low, high)| (percent(low), percent(high) - percent(low))),
-        };
+        let percent = |number: f64| drawing.percent(number);
+        let whisker = ends.map(|(low, high)| (percent(low), percent(high) - percent(low)));
+        let bar = |number: f64| Bar { width: percent(number), one: percent(1.0), whisker };
+        let track = |number: f64| Track { at: percent(number), one: percent(1.0), interval: whisker };
         let interval =
             ends.map(|(low, high)| format!("{} .. {}", column.unit.show(low), column.unit.show(high)));
         Cell {
@@ -184,11 +267,13 @@ impl Cell<'_> {
             below: Vec::new(),
             tone: value.tone().name(),
             numeric: head.numeric,
+            classes: head.classes.clone(),
             text: value.show(column.unit),
             value: value.raw(),
             interval: interval.clone().filter(|_| column.has_interval_beside()),
             hint: interval.filter(|_| !column.has_interval_beside()),
-            bar: value.number().filter(|_| column.bar).map(bar),
+            bar: value.number().filter(|_| matches!(drawing, Drawing::Bars(_))).map(bar),
+            track: value.number().filter(|_| matches!(drawing, Drawing::Track(..))).map(track),
         }
     }
 
