@@ -26,8 +26,7 @@ pub fn on_several<T: Send>(count: usize, work: impl Fn() -> T + Sync) -> Vec<T> 
 
 /// The same for work that is different for each item. What no thread can be started for is done at once.
 pub fn for_each<I: Send>(items: impl IntoIterator<Item = I>, work: impl Fn(I) + Sync) {
-    let items: Vec<Mutex<Option<I>>> =
-        items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    let items: Vec<Mutex<Option<I>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
     let next = AtomicUsize::new(0);
     on_several(items.len(), || {
         while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {

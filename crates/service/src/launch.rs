@@ -4,7 +4,7 @@
 use std::{
     fs, io,
     net::{Ipv4Addr, SocketAddr},
-    path::Path,
+    path::{Path, PathBuf},
     time::Duration,
 };
 
@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::probe::{self, Readiness};
 use crate::{
-    catalogue,
+    catalogue::{self, Style},
     contract::{Contract, Table},
     settings::ServiceSettings,
 };
@@ -80,6 +80,8 @@ pub struct Settings<'a> {
     pub readiness: Readiness,
     /// A port that the user chose, instead of any free one.
     pub port: Option<u16>,
+    /// Folders whose content the service does not see. The built-in reference reads its contract, and sees everything.
+    pub hidden: &'a [PathBuf],
 }
 
 /// Starts `service`, unless it runs already, and waits until it answers. Its output goes to `folder/stem.stdout` and `.stderr`.
@@ -171,6 +173,7 @@ fn start(
         stdout: folder.join(format!("{stem}.stdout")),
         stderr: folder.join(format!("{stem}.stderr")),
         append: false,
+        hidden: if service.style == Style::RawSocket { Vec::new() } else { settings.hidden.to_vec() },
     };
     process::Service::start(&launch, supervisor)
 }

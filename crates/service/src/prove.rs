@@ -94,8 +94,15 @@ fn while_running<T>(
     look: impl FnOnce(SocketAddr, &verify::Options) -> T,
 ) -> Result<(T, Stopped), LaunchError> {
     let Proof { service_settings, seed, port, supervisor, folder } = *proof;
-    let settings =
-        Settings { contract, service_settings, cpus: &[], seed, readiness: Readiness::Speaks, port };
+    let settings = Settings {
+        contract,
+        service_settings,
+        cpus: &[],
+        seed,
+        readiness: Readiness::Speaks,
+        port,
+        hidden: &[],
+    };
     let ready = launch::launch(service, &settings, supervisor, folder, stem)?;
     let mut options = verify_options(service, seed);
     options.allow(Duration::from_millis(service_settings.delay_ms));

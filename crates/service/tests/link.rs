@@ -88,6 +88,7 @@ fn a_service_starts_answers_and_stops_over_a_link() {
         seed: 7,
         readiness: Readiness::AnswersRightly,
         port: None,
+        hidden: &[],
     };
     let start = || launch::launch(&service, &settings, &supervisor, folder.path(), "link");
     let ready = link.server().within(start).unwrap().unwrap();

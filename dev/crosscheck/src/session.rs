@@ -137,6 +137,7 @@ impl<'a> Session<'a> {
             seed: plan.seed,
             readiness: Readiness::AnswersRightly,
             port: None,
+            hidden: &[],
         };
         let ready = launch::launch(service, &settings, supervisor, folder, "service")?;
         let (folder, asked) = (folder.to_owned(), BTreeMap::new());

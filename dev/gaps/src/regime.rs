@@ -83,6 +83,7 @@ impl Trial<'_> {
             seed: 1,
             readiness: Readiness::AnswersRightly,
             port: None,
+            hidden: &[],
         };
         let ready = launch::launch(self.service, &settings, self.supervisor, self.folder, "service")?;
         let connections = Connections { total: CONNECTIONS, threads: 1 };

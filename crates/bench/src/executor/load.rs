@@ -80,7 +80,7 @@ impl Bench<'_> {
     /// The generator polls if it has CPUs of its own. One that sleeps is woken by the service, which pays for it: more often the
     /// slower the service is, so that a small difference between services would look larger than it is.
     pub(super) fn waiting(&self, running: &Running) -> Waiting {
-        let is_alone = self.plan.pinning.apart() && running.link.is_none();
+        let is_alone = self.plan.pinning.apart() && running.network.link().is_none();
         if is_alone { Waiting::Poll } else { Waiting::Sleep }
     }
 
@@ -146,7 +146,7 @@ impl Bench<'_> {
             throttled_ns: throttled.map(|(after, before)| after.saturating_sub(before)),
             context_switches: switches.map(|(after, before)| after.saturating_sub(before)),
             rss_bytes: Some(process.rss_bytes()).filter(|bytes| *bytes > 0),
-            link: running.link.as_ref().map(LinkUsage::of).transpose()?,
+            link: running.network.link().map(LinkUsage::of).transpose()?,
             ..HostUsage::default()
         };
         // What the service took cannot be separated from what others took.

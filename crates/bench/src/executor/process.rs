@@ -2,10 +2,7 @@
 
 use std::{fs, time::Duration};
 
-use tare_host::{
-    link::Link,
-    process::{CpuUnknown, Priority, Stopped as End, Throttle},
-};
+use tare_host::process::{CpuUnknown, Priority, Stopped as End, Throttle};
 use tare_load::{Clock, Generator, Measures, Monotonic, Route, RunReport};
 use tare_service::{
     contract::CheckId,
@@ -16,7 +13,7 @@ use tare_service::{
     verify,
 };
 
-use super::Bench;
+use super::{Bench, network::Network};
 use crate::{
     folder,
     record::{Latency, Stopped},
@@ -36,7 +33,7 @@ pub(super) struct Running {
     pub slot: Slot,
     /// Of the names of its files.
     pub stem: String,
-    pub link: Option<Link>,
+    pub network: Network,
     pub ready: Ready,
     pub throttle: Throttle,
     /// With the connections of one load.
@@ -100,9 +97,8 @@ impl Bench<'_> {
     /// A fresh process, and no load yet.
     pub(super) fn launch(&self, slot: Slot, stem: &str) -> Result<Running, ExecutorError> {
         let (plan, seed) = (self.plan, self.seed(slot));
-        let (point, row) = (&plan.points[slot.point], &plan.rows[slot.row]);
-        let link = point.link.as_ref().map(|link| Link::create(&link.spec, &plan.pinning.generator, seed));
-        let link = link.transpose()?;
+        let row = &plan.rows[slot.row];
+        let network = Network::create(plan, slot, seed)?;
         let settings = Settings {
             contract: &self.contracts[slot.point],
             service_settings: &plan.service_settings(slot.row, slot.point),
@@ -114,20 +110,21 @@ impl Bench<'_> {
                 Some(_) => Readiness::Speaks,
             },
             port: None,
+            hidden: if plan.isolates { std::slice::from_ref(&self.run) } else { &[] },
         };
         let folder = folder::service_folder(&self.run, &row.label);
-        let ready = at_the_service(link.as_ref(), || {
+        let ready = network.at_the_service(|| {
             launch::launch(&self.services[slot.row], &settings, self.supervisor, &folder, stem)
         })??;
-        let generator = self.generator(&ready, link.as_ref(), slot.point, seed)?;
+        let generator = self.generator(&ready, &network, slot.point, seed)?;
         let throttle = ready.process.pid().map(Throttle::of).unwrap_or_default();
         let latency = vec![Measures::default(); plan.points.len()];
         let asked_ns = Monotonic.now_ns();
-        let cpu_unknown = at_the_service(link.as_ref(), || ready.process.cpu_unknown())?;
+        let cpu_unknown = network.at_the_service(|| ready.process.cpu_unknown())?;
         let mut running = Running {
             slot,
             stem: stem.to_owned(),
-            link,
+            network,
             ready,
             throttle,
             generator,
@@ -147,12 +144,12 @@ impl Bench<'_> {
     pub(super) fn generator(
         &self,
         ready: &Ready,
-        link: Option<&Link>,
+        network: &Network,
         point: usize,
         seed: u64,
     ) -> Result<Generator, ExecutorError> {
         let mut route = Route::from(ready.address);
-        route.namespace = link.map(|link| link.client().fd());
+        route.namespace = network.of_clients();
         let connections = self.plan.points[point].load.connections();
         let (contract, cpus) = (&self.contracts[point], &self.plan.pinning.generator);
         Ok(drive::generator(contract, &ready.host, route, connections, cpus, seed)?)
@@ -191,7 +188,7 @@ impl Bench<'_> {
         running.generator.close();
         let (row, stem) = (running.slot.row, running.stem);
         let ready = running.ready;
-        let end = at_the_service(running.link.as_ref(), || ready.process.stop(GRACE))?;
+        let end = running.network.at_the_service(|| ready.process.stop(GRACE))?;
         self.drop_silent_logs(row, &stem);
         match end {
             End::ExitedBefore { .. } | End::Unstoppable { .. } => Err(RowFailure(end.to_string()).into()),
@@ -211,7 +208,7 @@ impl Bench<'_> {
         options.allow(Duration::from_millis(self.plan.points[point].service_settings.delay_ms));
         let checks: &[CheckId] =
             if self.plan.is_sequential() { &CHECK_OF_ONE_SAMPLE } else { &CHECKS_AFTER_LOAD };
-        let transcript = at_the_service(running.link.as_ref(), || {
+        let transcript = running.network.at_the_service(|| {
             verify::verify_only(&self.contracts[point], running.ready.address, &options, checks)
         })?;
         match transcript.reason() {
@@ -242,14 +239,6 @@ impl Bench<'_> {
                 let _gone = fs::remove_file(path);
             }
         }
-    }
-}
-
-/// On the service's side of the link, if there is one.
-fn at_the_service<T: Send>(link: Option<&Link>, act: impl FnOnce() -> T + Send) -> Result<T, ExecutorError> {
-    match link {
-        Some(link) => Ok(link.server().within(act)?),
-        None => Ok(act()),
     }
 }
 

@@ -26,6 +26,7 @@ impl Plan {
             reference: Some(experiment.reference.clone()),
             twin: None,
             are_versions: false,
+            isolates: false,
             seed,
             pinning,
             order: Order::Interleaved(Blocks {

@@ -55,6 +55,9 @@ pub struct Plan {
     pub seed: u64,
     /// Which CPUs serve and which generate.
     pub pinning: Pinning,
+    /// Whether each service has a network of its own: a loopback that nothing else is in. Not so in older runs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub isolates: bool,
     pub order: Order,
     /// What ends it, beside its blocks.
     #[serde(default)]

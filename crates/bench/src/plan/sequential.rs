@@ -64,6 +64,7 @@ impl Plan {
             reference: file.reference.as_ref().and_then(label),
             twin: None,
             are_versions: false,
+            isolates: false,
             seed,
             pinning: Pinning::choose(cpus, served, generated),
             order: Order::Sequential,

@@ -2,6 +2,10 @@
 
 use std::path::PathBuf;
 
+use anyhow::Context;
+use tare_bench::plan::Plan;
+use tare_host::link::rights;
+
 use crate::output::Format;
 
 #[derive(Debug, clap::Args)]
@@ -18,6 +22,10 @@ pub(crate) struct StartOptions {
     /// Refuse if another tare measures on these CPUs; by default wait until it has ended
     #[arg(long)]
     pub no_wait: bool,
+    /// Give each service a network of its own: it reaches nothing outside, and only the generator reaches it. Takes root, or
+    /// namespaces of users
+    #[arg(long)]
+    isolate: bool,
     /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -30,6 +38,14 @@ impl StartOptions {
     /// The given seed, or one that no service can know beforehand.
     pub(crate) fn seed(&self) -> u64 {
         self.seed.unwrap_or_else(tare_host::seed::draw)
+    }
+
+    /// The plan, as these options have it, and the rights that it takes. Before the first thread is started.
+    pub(crate) fn applied(&self, plan: Plan) -> anyhow::Result<Plan> {
+        if self.isolate && !self.dry_run {
+            rights::obtain().context("--isolate")?;
+        }
+        Ok(Plan { isolates: self.isolate, ..plan })
     }
 
     pub(crate) fn format(&self) -> Format {

@@ -9,7 +9,7 @@ use std::{
 
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 
-use super::error::LinkError;
+use super::{error::LinkError, interface::Interface};
 
 #[derive(Debug, Clone)]
 pub struct Namespace {
@@ -30,6 +30,17 @@ impl Namespace {
         };
         let descriptor = on_a_thread(make)?.map_err(LinkError::NewNamespace)?;
         Ok(Namespace { descriptor: Arc::new(descriptor.into()) })
+    }
+
+    /// A namespace with a loopback of its own and nothing else: what runs in it reaches nothing outside, and is reached by nothing
+    /// outside.
+    ///
+    /// # Errors
+    /// The kernel refuses it, or a thread.
+    pub fn alone() -> Result<Namespace, LinkError> {
+        let namespace = Namespace::new()?;
+        namespace.within(|| Interface::of("lo")?.up())??;
+        Ok(namespace)
     }
 
     /// Runs `work` inside. Sockets that it makes and processes that it starts belong to this namespace for good.

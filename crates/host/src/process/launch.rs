@@ -4,6 +4,7 @@
 
 use super::cgroup::Isolation;
 use super::group::Group;
+use super::hidden::Hidden;
 use super::port::PortOwner;
 use super::watchdog::{Watchdog, WatchdogError};
 use super::{fallback, port, syscall};
@@ -41,6 +42,8 @@ pub struct Launch {
     pub stderr: PathBuf,
     /// Whether output is appended to the files, instead of replacing their content.
     pub append: bool,
+    /// Folders whose content it does not see: an empty file system lies over each, in mounts of its own.
+    pub hidden: Vec<PathBuf>,
 }
 
 /// A service could not be started.
@@ -71,7 +74,9 @@ pub enum StartFailure {
     Group { path: PathBuf, source: io::Error },
     #[error(transparent)]
     Watchdog(#[from] WatchdogError),
-    #[error("the new process could not be put into its cgroups or on its CPUs: {0}")]
+    #[error("the path of a folder to be hidden has a zero byte in it: {0:?}")]
+    Hidden(PathBuf),
+    #[error("the new process could not be put into its cgroups, on its CPUs or into mounts of its own: {0}")]
     SetUp(#[source] io::Error),
     #[error("cannot execute {path:?}: {source}{}", exec_hint(.source))]
     Execute { path: PathBuf, source: io::Error },
@@ -88,6 +93,7 @@ impl StartFailure {
             | Self::Output { .. }
             | Self::Group { .. }
             | Self::Watchdog(_)
+            | Self::Hidden(_)
             | Self::SetUp(_) => false,
         }
     }
@@ -248,6 +254,7 @@ fn spawn(
     let (stamp_read, stamp_write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
         .map_err(|error| StartFailure::SetUp(error.into()))?;
     let cpus = cpu_set(&launch.cpus);
+    let hidden = Hidden::of(&launch.hidden).map_err(StartFailure::Hidden)?;
     command.env(fallback::MARK, &group.trace.name);
     let prepare = move || {
         for entry in &entries {
@@ -256,12 +263,13 @@ fn spawn(
         if let Some(cpus) = &cpus {
             rustix::thread::sched_setaffinity(None, cpus)?;
         }
+        hidden.hide()?;
         syscall::default_signals();
         rustix::io::write(&stamp_write, &monotonic_ns().to_ne_bytes())?;
         Ok(())
     };
-    // SAFETY: between fork and exec `prepare` only writes to open files, sets the affinity, resets signals and reads the
-    // clock: plain system calls on objects made before the fork. It allocates nothing and takes no lock.
+    // SAFETY: between fork and exec `prepare` only writes to open files, sets the affinity, mounts, resets signals and reads
+    // the clock: plain system calls on objects made before the fork. It allocates nothing and takes no lock.
     unsafe { command.pre_exec(prepare) };
     let spawned = command.spawn();
     // Closes our copies of the cgroups' files and of the pipe's writing end.

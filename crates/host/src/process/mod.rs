@@ -19,6 +19,7 @@ mod container;
 mod fallback;
 mod folder;
 mod group;
+mod hidden;
 mod job;
 mod launch;
 mod metrics;

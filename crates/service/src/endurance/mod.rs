@@ -43,8 +43,15 @@ pub fn run(
     interrupt: &Arc<AtomicBool>,
 ) -> Result<Endurance, LaunchError> {
     let Proof { service_settings, seed, port, supervisor, folder } = *proof;
-    let settings =
-        Settings { contract, service_settings, cpus: &[], seed, readiness: Readiness::AnswersRightly, port };
+    let settings = Settings {
+        contract,
+        service_settings,
+        cpus: &[],
+        seed,
+        readiness: Readiness::AnswersRightly,
+        port,
+        hidden: &[],
+    };
     let ready = launch::launch(service, &settings, supervisor, folder, "endure")?;
     let trial =
         EnduranceTrial { service, contract, threads: service_settings.threads, seed, ready, interrupt };

@@ -58,8 +58,15 @@ pub fn measure(service: &Service, trial: &Trial) -> Result<Option<Measured>, Mea
     let Trial { contract, seed, now, supervisor, folder, interrupt } = *trial;
     let service_settings = ServiceSettings { threads: 1, delay_ms: 0 };
     let readiness = Readiness::AnswersRightly;
-    let settings =
-        Settings { contract, service_settings: &service_settings, cpus: &[], seed, readiness, port: None };
+    let settings = Settings {
+        contract,
+        service_settings: &service_settings,
+        cpus: &[],
+        seed,
+        readiness,
+        port: None,
+        hidden: &[],
+    };
     let mut starts = Vec::new();
     for _ in 0..STARTS {
         if interrupt.load(Ordering::Relaxed) {

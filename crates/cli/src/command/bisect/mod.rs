@@ -21,7 +21,7 @@ use tare_bench::{
     record::ending,
 };
 use tare_host::signals;
-use tare_load::units::parse_duration;
+use tare_load::units::parse_time;
 use tare_service::{
     catalogue::Row,
     revisions::{self, Commit},
@@ -87,7 +87,7 @@ pub(crate) struct Args {
     #[arg(long)]
     contract: Option<String>,
     /// The measuring of all steps may not take longer than this; building and verifying are not counted [default: 3m a step]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     budget: Option<Duration>,
     #[command(flatten)]
     load: LoadOptions,
@@ -315,7 +315,7 @@ impl Search {
         let plan = Plan::interleaved(&experiment, rows, self.start.seed(), pinning(&experiment, rows));
         let looks = looks(plan.blocks().max);
         let until = Until::Apart(Apart { subject, others, metric: question.metric, looks, alpha });
-        let plan = Plan { until, ..plan };
+        let plan = self.start.applied(Plan { until, ..plan })?;
         Ok(match question.budget_ns.map(Duration::from_nanos) {
             Some(budget) => compare::bounded(plan, self.share_of(budget, steps_after)),
             None => plan,

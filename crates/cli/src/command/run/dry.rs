@@ -42,7 +42,8 @@ fn head(plan: &Plan) -> String {
 /// What decides where, and in which order, anything is run.
 fn site(plan: &Plan) -> String {
     let Pinning { server, generator } = &plan.pinning;
-    format!("CPUs        services {server:?}, generator {generator:?}\nseed        {}\n", plan.seed)
+    let network = if plan.isolates { "network     one of its own for each service\n" } else { "" };
+    format!("CPUs        services {server:?}, generator {generator:?}\n{network}seed        {}\n", plan.seed)
 }
 
 fn interleaved(plan: &Plan) -> String {
