@@ -29,6 +29,7 @@ build: ## build the command `tare`, target/release/tare
 # The command builds and verifies the services itself; the page and the table go into the folder of
 # the run, whose path is printed at the end.
 bench: build ## measure the frameworks: a table in a few minutes (ARGS='...' for `tare run`)
+	@$(ENV) target/release/tare trust
 	$(ENV) target/release/tare run experiments/quick.toml $(ARGS)
 
 lint: setup ## check format, tidy and clippy

@@ -5,6 +5,7 @@ mod command;
 mod exit;
 mod output;
 mod progress;
+mod trust;
 mod workspace;
 
 use std::process::ExitCode;
@@ -43,6 +44,7 @@ enum Command {
     List(command::list::Args),
     Doctor(command::doctor::Args),
     Selftest(command::selftest::Args),
+    Trust(command::trust::Args),
     RawSocket(command::raw_socket::Args),
     Examples(command::examples::Args),
     Completions(command::completions::Args),
@@ -83,6 +85,7 @@ fn main() -> ExitCode {
         Command::List(args) => command::list::run(global, args),
         Command::Doctor(args) => command::doctor::run(global, args),
         Command::Selftest(args) => command::selftest::run(global, args),
+        Command::Trust(args) => command::trust::run(global, &args),
         Command::RawSocket(args) => command::raw_socket::run(global, args),
         Command::Examples(args) => command::examples::run(&args),
         Command::Completions(args) => command::completions::run(Cli::command(), &args),

@@ -7,11 +7,11 @@ use clap::builder::TypedValueParser;
 use tare_bench::folder::series;
 use tare_host::process::{Isolation, Supervisor, sweep};
 use tare_service::{
-    catalogue::{Broken, Row},
+    catalogue::{Broken, Row, Service},
     workspace::{self, Root, Workspace},
 };
 
-use crate::{exit::Outcome, output::paint};
+use crate::{exit::Outcome, output::paint, trust};
 
 /// Options that every command has.
 #[derive(Debug, clap::Args)]
@@ -26,6 +26,10 @@ pub(crate) struct Global {
     /// The cache of builds, which all repositories share [default: $XDG_CACHE_HOME/tare, or ~/.cache/tare]
     #[arg(long, global = true, env = "TARE_HOME", value_name = "DIR", help_heading = "Folders", value_parser = folder())]
     home: Option<PathBuf>,
+    /// Run the commands of repositories that `tare trust` does not list, without asking
+    #[arg(long = "trust", global = true, env = "TARE_TRUST", help_heading = "Folders", action = clap::ArgAction::SetTrue)]
+    #[arg(value_parser = clap::builder::FalseyValueParser::new())]
+    trusts_all: bool,
 }
 
 /// A variable that is set to nothing says nothing.
@@ -63,7 +67,9 @@ impl Global {
     /// The same for a repository that is not the one of the current folder.
     pub(crate) fn open_at(&self, root: &Root) -> anyhow::Result<Workspace> {
         let home = workspace::home(named(self.home.as_ref()), &root.folder);
-        Ok(Workspace::open(root, &program()?, &home)?)
+        let mut workspace = Workspace::open(root, &program()?, &home)?;
+        workspace.trusts_all = self.trusts_all;
+        Ok(workspace)
     }
 
     /// With the services outside of the repository that `words` name.
@@ -101,8 +107,13 @@ pub(crate) fn program() -> anyhow::Result<PathBuf> {
     std::env::current_exe().context("cannot find the program's own file")
 }
 
-/// Every command that starts services starts here: what a killed run left is ended, and a watchdog outlives this process.
-pub(crate) fn supervisor() -> anyhow::Result<Supervisor> {
+/// Every command that starts services starts here: what files say is run only where the user allows it, what a killed run left is
+/// ended, and a watchdog outlives this process.
+pub(crate) fn supervisor<'s>(
+    workspace: &Workspace,
+    services: impl IntoIterator<Item = &'s Service>,
+) -> anyhow::Result<Supervisor> {
+    trust::ask(workspace, services)?;
     let isolation = Isolation::detect();
     let swept = sweep(&isolation);
     if !swept.pids.is_empty() {

@@ -19,7 +19,7 @@ use crate::{
     catalogue::Service,
     client::{AskError, ClientConnection, Deadline},
     contract::{Contract, ContractError, Request},
-    launch::{self, LaunchError, Settings},
+    launch::{self, LaunchError, Ready, Settings},
     probe::Readiness,
     prove::GRACE,
     settings::ServiceSettings,
@@ -160,16 +160,7 @@ pub fn learn(service: &Service, asked: &[Question], ground: &Ground) -> Result<L
     let mut start_up = None;
     let starts = if service.running.is_some() { STARTS_OF_RUNNING } else { STARTS };
     for start in 0..starts {
-        let settings = Settings {
-            contract: &provisional,
-            service_settings: ground.service_settings,
-            cpus: &[],
-            seed: 0,
-            readiness: Readiness::Speaks,
-            port: None,
-        };
-        let stem = format!("learn-{}", start + 1);
-        let ready = launch::launch(service, &settings, ground.supervisor, ground.folder, &stem)?;
+        let ready = start_one(service, &provisional, ground, &format!("learn-{}", start + 1))?;
         start_up = start_up.max(ready.start_up);
         let server = Server { address: ready.address, host: &ready.host };
         let told = ask_all(&server, &provisional, asked, &mut answers);
@@ -177,6 +168,24 @@ pub fn learn(service: &Service, asked: &[Question], ground: &Ground) -> Result<L
         told?;
     }
     Ok(Learned { start_up, ..contract_of(asked, &answers)? })
+}
+
+pub(crate) fn start_one(
+    service: &Service,
+    contract: &Contract,
+    ground: &Ground,
+    stem: &str,
+) -> Result<Ready, LaunchError> {
+    let settings = Settings {
+        contract,
+        service_settings: ground.service_settings,
+        cpus: &[],
+        seed: 0,
+        readiness: Readiness::Speaks,
+        port: None,
+        hidden: &[],
+    };
+    launch::launch(service, &settings, ground.supervisor, ground.folder, stem)
 }
 
 /// A contract that only says what is sent: its answers are not looked at.

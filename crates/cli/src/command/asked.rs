@@ -9,9 +9,10 @@ use anyhow::{Context, ensure};
 use tare_host::signals;
 use tare_service::{
     build::Site,
-    catalogue::{Row, Style, file_name},
+    catalogue::{Row, Service, Style, file_name},
     contract::{Contract, fixed_response},
     learn::{self, Ground, Learned, Question},
+    record,
     settings::ServiceSettings,
     workspace::Workspace,
 };
@@ -123,6 +124,39 @@ pub(crate) fn learn_for_run(
     Ok(())
 }
 
+/// Where the first service besides the raw socket has an OpenAPI document of itself, and what that says can be asked for.
+pub(crate) fn published(
+    workspace: &Workspace,
+    rows: &[Row],
+    service_settings: &ServiceSettings,
+    folder: &Path,
+) -> anyhow::Result<Option<(&'static str, Vec<Question>)>> {
+    let ask = |service: &Service, ground: &Ground| Ok(record::published::of_service(service, ground)?);
+    of_built(workspace, teacher(rows)?, service_settings, folder, ask)
+}
+
+fn teacher(rows: &[Row]) -> anyhow::Result<&Row> {
+    let is_own = |row: &&Row| row.service.style != Style::RawSocket;
+    rows.iter().find(is_own).context("there is no service to learn the answers from")
+}
+
+/// What `ask` finds out from the service of `row`, once it is built.
+fn of_built<T>(
+    workspace: &Workspace,
+    row: &Row,
+    service_settings: &ServiceSettings,
+    folder: &Path,
+    ask: impl FnOnce(&Service, &Ground) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let supervisor = workspace::supervisor(workspace, [&row.service])?;
+    let interrupt = signals::listen()?;
+    let site = Site::new(&supervisor, &interrupt);
+    let built = workspace.builder().build(&row.service, &site, false)?;
+    let folder = folder.join("services").join(file_name(&row.label));
+    let ground = Ground { supervisor: &supervisor, service_settings, folder: &folder };
+    ask(&row.service.at(built.place), &ground).with_context(|| row.label.clone())
+}
+
 /// The contract that the first service besides the raw socket honours, and a line for each request on standard error.
 pub(crate) fn learn(
     workspace: &Workspace,
@@ -131,16 +165,9 @@ pub(crate) fn learn(
     service_settings: &ServiceSettings,
     folder: &Path,
 ) -> anyhow::Result<Learned> {
-    let is_own = |row: &&Row| row.service.style != Style::RawSocket;
-    let row = rows.iter().find(is_own).context("there is no service to learn the answers from")?;
-    let supervisor = workspace::supervisor()?;
-    let interrupt = signals::listen()?;
-    let site = Site::new(&supervisor, &interrupt);
-    let built = workspace.builder().build(&row.service, &site, false)?;
-    let folder = folder.join("services").join(file_name(&row.label));
-    let ground = Ground { supervisor: &supervisor, service_settings, folder: &folder };
-    let service = row.service.at(built.place);
-    let learned = learn::learn(&service, asked, &ground).with_context(|| row.label.clone())?;
+    let row = teacher(rows)?;
+    let ask = |service: &Service, ground: &Ground| Ok(learn::learn(service, asked, ground)?);
+    let learned = of_built(workspace, row, service_settings, folder, ask)?;
     for (asked, required) in &learned.required {
         tare_host::tell!("{asked}: {required}");
     }

@@ -12,7 +12,7 @@ use std::{
 use anyhow::Context;
 use indicatif::DecimalBytes;
 use serde::Serialize;
-use tare_load::units::{parse_duration, spell_duration};
+use tare_load::units::{parse_time, spell_duration};
 use tare_service::{
     build::{self, BuildError, Built, Cost, Many, Site, Store},
     catalogue::Service,
@@ -60,7 +60,7 @@ pub(crate) struct Args {
     )]
     prune: Option<u16>,
     /// Start no build after this time, such as `20m`; the rest is reported as skipped
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     within: Option<Duration>,
     /// Print JSON
     #[arg(long)]
@@ -101,7 +101,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     rows.dedup_by(|a, b| a.service.name == b.service.name);
     let services: Vec<&Service> = rows.iter().map(|row| &row.service).collect();
     let interrupt = signals::listen()?;
-    let supervisor = workspace::supervisor()?;
+    let supervisor = workspace::supervisor(&workspace, services.iter().copied())?;
     let progress = Progress::new(false);
     let began = Instant::now();
     let may_begin = may_begin(&args, &interrupt, began);

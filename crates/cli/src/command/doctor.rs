@@ -80,7 +80,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
 /// Each service that cannot be built, and the commands that would bring what is missing, each once.
 fn missing(workspace: &Workspace) -> anyhow::Result<(Vec<ServiceFinding>, Vec<String>)> {
     let interrupt = signals::listen()?;
-    let supervisor = workspace::supervisor()?;
+    let supervisor = workspace::supervisor(workspace, &workspace.catalogue.services)?;
     let site = Site::new(&supervisor, &interrupt);
     let (mut services, mut packages, mut setup) = (Vec::new(), BTreeSet::new(), false);
     for service in &workspace.catalogue.services {

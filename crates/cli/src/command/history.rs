@@ -7,7 +7,7 @@ use tare_bench::{
     metric::Metric,
     plan::{Plan, Until},
 };
-use tare_load::units::parse_duration;
+use tare_load::units::parse_time;
 use tare_service::{
     catalogue::Row,
     release::{self, PinnedRelease},
@@ -61,7 +61,7 @@ pub(crate) struct Args {
     #[arg(long)]
     contract: Option<String>,
     /// The measuring may not take longer than this; building and verifying are not counted [default: 3m, and 12 blocks]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     budget: Option<Duration>,
     #[command(flatten)]
     load: LoadOptions,

@@ -27,6 +27,7 @@ pub(crate) mod show;
 pub(crate) mod slo;
 mod start;
 mod target;
+pub(crate) mod trust;
 pub(crate) mod turn;
 pub(crate) mod verify;
 mod words;

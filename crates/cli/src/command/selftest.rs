@@ -108,7 +108,7 @@ fn certify(
     folder: &std::path::Path,
 ) -> anyhow::Result<Certificate> {
     let reference = workspace.catalogue.get(catalogue::RAW_SOCKET).context("there is no reference")?;
-    let supervisor = workspace::supervisor()?;
+    let supervisor = workspace::supervisor(workspace, [reference])?;
     let environment = Environment::read(Some(supervisor.isolation()));
     let seed = args.seed.unwrap_or_else(tare_host::seed::draw);
     let pinning = Pinning::choose(&cpus::available(), 1, 1);

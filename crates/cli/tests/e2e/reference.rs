@@ -46,7 +46,7 @@ fn section(title: &str, help: &str) -> String {
 /// As on a machine on which no variable of the command is set.
 fn help(words: &[&str]) -> String {
     let mut tare = Command::new(env!("CARGO_BIN_EXE_tare"));
-    for variable in ["TARE_ROOT", "TARE_HOME", "PORT", "THREADS", "COLUMNS", "CLICOLOR_FORCE"] {
+    for variable in ["TARE_ROOT", "TARE_HOME", "TARE_TRUST", "PORT", "THREADS", "COLUMNS", "CLICOLOR_FORCE"] {
         tare.env_remove(variable);
     }
     let output = tare.args(words).output().unwrap();

@@ -24,6 +24,7 @@ fn start(workspace: &Workspace, blocks: usize, budget: &str, term: &str) -> Chil
     let mut script = Command::new("script");
     script.args(["--quiet", "--flush", "--command", &words.replace("$$", "\\$\\$"), "typescript"]);
     script.current_dir(workspace.root()).env("TERM", term).env("SHELL", "/bin/sh").env_remove("NO_COLOR");
+    script.env("TARE_TRUST", "1");
     script.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     script.spawn().expect("`script` is in the package bsdutils")
 }

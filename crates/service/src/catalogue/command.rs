@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Catalogue, Place, Run, Service, Style};
+use super::{Catalogue, Place, Run, Service, Style, TYPED};
 
 /// What only a shell understands.
 const SHELL: [char; 13] = ['|', '&', ';', '<', '>', '(', ')', '$', '`', '*', '?', '~', '#'];
@@ -19,7 +19,8 @@ impl Catalogue {
         if self.get(text).is_none() {
             let folder = Path::new(".").join(from);
             let folder = path::absolute(&folder).unwrap_or(folder);
-            self.services.push(service(text, words(text), &folder));
+            let typed = from == Path::new(TYPED);
+            self.services.push(Service { typed, ..service(text, words(text), &folder) });
         }
         word.to_owned()
     }

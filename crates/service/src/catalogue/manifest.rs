@@ -65,6 +65,9 @@ pub struct Service {
     /// Where its commands run: its folder, until it was built.
     #[serde(skip)]
     pub place: Place,
+    /// What runs was typed by the user, or is built in: no file of a repository says it.
+    #[serde(skip)]
+    pub typed: bool,
     /// The server that it is, if Tare does not start it.
     #[serde(skip)]
     pub running: Option<Running>,

@@ -31,6 +31,9 @@ use crate::document::{self, DocumentError};
 /// The name of the built-in reference.
 pub const RAW_SOCKET: &str = "raw-socket";
 
+/// The folder that words of the user are relative to, as a path before them. Those of a file have the file's.
+pub(crate) const TYPED: &str = "";
+
 /// In a word of a command: for a program that does not read `PORT`.
 const PORT_PLACEHOLDER: &str = "{port}";
 
@@ -264,6 +267,7 @@ fn built_in_raw_socket(root: &Path, raw_socket: RawSocket) -> Service {
         folder: root.to_owned(),
         build_root: root.to_owned(),
         place: Place::new(root.to_owned()),
+        typed: true,
         ..Service::default()
     }
 }

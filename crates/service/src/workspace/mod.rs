@@ -3,22 +3,25 @@
 
 mod project;
 mod root;
+mod trust;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     env, io,
     path::{Path, PathBuf},
 };
 
 use crate::{
     build::{Builder, Store},
-    catalogue::{self, Catalogue, RawSocket, Row, SelectError},
+    catalogue::{self, Catalogue, RawSocket, Row, SelectError, Service},
     contract::{self, Contract, ContractError},
     document::DocumentError,
 };
 
+use catalogue::TYPED;
 use project::Project;
 pub use root::Root;
+pub use trust::Trust;
 
 #[derive(Debug)]
 pub struct Workspace {
@@ -31,6 +34,8 @@ pub struct Workspace {
     /// For what is written about this repository.
     own: PathBuf,
     home: PathBuf,
+    /// The user allows whatever files say, for this one command.
+    pub trusts_all: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -75,7 +80,7 @@ impl Workspace {
         }
         let own = root::own_folder(&root.folder, home);
         let (root, home) = (root.folder.clone(), home.to_owned());
-        Ok(Workspace { root, contracts, catalogue, adopted: BTreeMap::new(), own, home })
+        Ok(Workspace { root, contracts, catalogue, adopted: BTreeMap::new(), own, home, trusts_all: false })
     }
 
     /// # Errors
@@ -93,14 +98,23 @@ impl Workspace {
     /// # Errors
     /// There is no such folder, or its manifest is wrong.
     pub fn adopt<'w>(&mut self, words: impl IntoIterator<Item = &'w str>) -> Result<(), DocumentError> {
-        self.adopt_from(Path::new(""), words)
+        self.take_in(Path::new(TYPED), words)
     }
 
-    /// The same for words that are written in a file of the folder `from`, to which their paths are relative.
+    /// The same for words that the user did not type: they are written in a file of the folder `from`, to which their paths are
+    /// relative.
     ///
     /// # Errors
     /// As [`Workspace::adopt`].
     pub fn adopt_from<'w>(
+        &mut self,
+        from: &Path,
+        words: impl IntoIterator<Item = &'w str>,
+    ) -> Result<(), DocumentError> {
+        self.take_in(if from == Path::new(TYPED) { Path::new(".") } else { from }, words)
+    }
+
+    fn take_in<'w>(
         &mut self,
         from: &Path,
         words: impl IntoIterator<Item = &'w str>,
@@ -161,6 +175,24 @@ impl Workspace {
 
     pub fn store(&self) -> Store {
         Store::new(&self.home)
+    }
+
+    pub fn trust(&self) -> Trust {
+        Trust::read(&self.home)
+    }
+
+    /// The folders whose files say what is run for these services, and which the user has not allowed: the repository as a whole, and
+    /// services elsewhere each by itself. What lies in the cache was taken from a folder that was asked for.
+    pub fn not_allowed<'s>(&self, services: impl IntoIterator<Item = &'s Service>) -> BTreeSet<PathBuf> {
+        let trust = self.trust();
+        let services = services.into_iter().filter(|_| !self.trusts_all);
+        let written = services.filter(|service| !service.typed && service.running.is_none());
+        let unit = |service: &Service| match service.folder.starts_with(&self.root) {
+            true => self.root.clone(),
+            false => service.folder.clone(),
+        };
+        let foreign = |folder: &PathBuf| !trust.covers(folder) && !folder.starts_with(&self.home);
+        written.map(unit).filter(foreign).collect()
     }
 }
 

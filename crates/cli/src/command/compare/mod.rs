@@ -16,7 +16,7 @@ use tare_bench::{
         until::{ALPHA, Gate, Metric, Until, looks},
     },
 };
-use tare_load::units::parse_duration;
+use tare_load::units::parse_time;
 use tare_service::{catalogue::Row, workspace::Workspace};
 
 use super::asked::{self, AskedOptions};
@@ -96,7 +96,7 @@ pub(crate) struct Args {
     experiment: Option<PathBuf>,
     /// The measuring may not take longer than this, such as `90s`; building and verifying are not counted [default: 3m, and
     /// the blocks up to the first look]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     budget: Option<Duration>,
     #[command(flatten)]
     load: LoadOptions,

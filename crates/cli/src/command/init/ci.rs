@@ -27,8 +27,9 @@ impl Ci {
                 PathBuf::from(".gitlab/tare.yml"),
                 format!(
                     "# Include it in .gitlab-ci.yml: include: {{ local: .gitlab/tare.yml }}. It needs `tare` in the image.\ntare-gate:\n  \
-                     stage: test\n  rules: [{{ if: $CI_PIPELINE_SOURCE == \"merge_request_event\" }}]\n  variables: {{ GIT_DEPTH: 0 \
-                     }}\n  script:\n    - tare compare --gate {name} --revisions \"$CI_MERGE_REQUEST_DIFF_BASE_SHA...HEAD\"\n  \
+                     stage: test\n  rules: [{{ if: $CI_PIPELINE_SOURCE == \"merge_request_event\" }}]\n  variables: {{ GIT_DEPTH: 0, \
+                     TARE_TRUST: 1 }}\n  script:\n    - \
+                     tare compare --gate {name} --revisions \"$CI_MERGE_REQUEST_DIFF_BASE_SHA...HEAD\"\n  \
                      artifacts: {{ when: always, paths: [.tare/runs] }}\n"
                 ),
             ),

@@ -11,7 +11,7 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
-use tare_load::units::parse_duration;
+use tare_load::units::parse_time;
 use tare_service::{
     discover::{self, Guess},
     learn::{LearnError, Learned, Question},
@@ -44,7 +44,7 @@ const BUDGET_STARTS: u32 = 36;
 ///
 /// Tare reads the files of the current folder (Procfile, Dockerfile, package.json, go.mod, pyproject and requirements, pom.xml,
 /// Cargo.toml, ...), starts the service in the ways that they suggest until it answers, and asks it each request four times: those that
-/// you name, those of an OpenAPI document, or `GET /`. What
+/// you name, those of an OpenAPI document (a file, or what the service has of itself), or `GET /`. What
 /// all answers have in common becomes its contract. At the end the service is compared with itself, which shows what this
 /// machine can see.
 #[derive(Debug, clap::Args)]
@@ -75,7 +75,7 @@ pub(crate) struct Args {
     #[arg(long)]
     no_compare: bool,
     /// Time for the comparison [default: 30s; up to 3m for a service that takes long to start]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     budget: Option<Duration>,
     /// Print the ways that would be tried, and stop
     #[arg(long)]
@@ -94,11 +94,8 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     if args.dry_run {
         return print(&listed(&guesses)).map(|()| Outcome::Fine);
     }
-    let asked = match documented(&folder) {
-        documented if args.asked.is_empty() && !documented.is_empty() => documented,
-        _ => args.asked.or_root()?,
-    };
-    let Some((guess, learned)) = first_that_answers(global, &folder, &name, &guesses, asked)? else {
+    let site = Site { global, folder: &folder, name: &name };
+    let Some((guess, learned)) = first_that_answers(&site, &guesses, asked(&folder, args)?)? else {
         bail!(
             "the service did not answer in any of these ways: say how it is started by --command, and what to ask by --get"
         );
@@ -115,6 +112,14 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
             args.budget.unwrap_or(budget(learned.start_up.unwrap_or_default())),
         ),
     }
+}
+
+/// The repository that is set up.
+#[derive(Clone, Copy)]
+struct Site<'a> {
+    global: &'a Global,
+    folder: &'a Path,
+    name: &'a str,
 }
 
 /// `--command` is right; else what the files say.
@@ -137,6 +142,11 @@ fn listed(guesses: &[Guess]) -> String {
     guesses.iter().map(line).collect()
 }
 
+/// What the user names, or a document of the repository; else nothing, and the service itself may say it.
+fn asked(folder: &Path, args: &Args) -> anyhow::Result<Vec<Question>> {
+    if args.asked.is_empty() { Ok(documented(folder)) } else { args.asked.or_root() }
+}
+
 /// What an OpenAPI document of the repository says can be asked for.
 fn documented(folder: &Path) -> Vec<Question> {
     let names = ["openapi.yaml", "openapi.yml", "openapi.json"];
@@ -153,15 +163,13 @@ fn documented(folder: &Path) -> Vec<Question> {
 
 /// Builds and starts the service in one way after the other.
 fn first_that_answers<'g>(
-    global: &Global,
-    folder: &Path,
-    name: &str,
+    site: &Site,
     guesses: &'g [Guess],
     mut asked: Vec<Question>,
 ) -> anyhow::Result<Option<(&'g Guess, Learned)>> {
     for guess in guesses {
         tare_host::tell!("trying `{}`", guess.command);
-        match try_one(global, folder, name, guess, &mut asked) {
+        match try_one(site, guess, &mut asked) {
             Ok(learned) => return Ok(Some((guess, learned))),
             // It is started so; what it is asked is another matter.
             Err(error) if matches!(error.downcast_ref(), Some(LearnError::Refused { .. })) => {
@@ -175,19 +183,20 @@ fn first_that_answers<'g>(
     Ok(None)
 }
 
-fn try_one(
-    global: &Global,
-    folder: &Path,
-    name: &str,
-    guess: &Guess,
-    asked: &mut Vec<Question>,
-) -> anyhow::Result<Learned> {
+fn try_one(site: &Site, guess: &Guess, asked: &mut Vec<Question>) -> anyhow::Result<Learned> {
+    let Site { global, folder, name } = *site;
     let text = ProjectText { name, guess, base: "", has_contract: false }.text();
     let workspace = global.open_at(&Root::of_text(folder, &text)?)?;
     let rows = workspace.rows([name])?;
+    // Whoever has a repository set up wants its commands run, now and later.
+    workspace.trust().add(folder).with_context(|| folder.display().to_string())?;
     let settings = ServiceSettings { threads: 1, delay_ms: 0 };
+    let scratch = workspace.scratch("init");
+    if asked.is_empty() {
+        *asked = of_the_service(asked::published(&workspace, &rows, &settings, &scratch)?);
+    }
     loop {
-        let learned = asked::learn(&workspace, &rows, asked, &settings, &workspace.scratch("init"));
+        let learned = asked::learn(&workspace, &rows, asked, &settings, &scratch);
         let Err(error) = learned else { return learned };
         // Of several requests one that is refused is left out: a document may name what this service does not have.
         match error.downcast_ref() {
@@ -199,6 +208,15 @@ fn try_one(
             _ => return Err(error),
         }
     }
+}
+
+/// What its own document says, or its root.
+fn of_the_service(published: Option<(&'static str, Vec<Question>)>) -> Vec<Question> {
+    let root = || vec![Question::new("GET", "/", None)];
+    published.map_or_else(root, |(place, asked)| {
+        tare_host::tell!("the service's OpenAPI document at {place} says what to ask");
+        asked
+    })
 }
 
 fn write(folder: &Path, files: &[(PathBuf, String)]) -> anyhow::Result<()> {

@@ -2,7 +2,7 @@
 
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
-use tare_load::{DriverChoice, Think, Waiting, units::parse_duration};
+use tare_load::{DriverChoice, Think, Waiting, units::parse_time};
 
 use super::{
     super::words::share,
@@ -91,7 +91,7 @@ pub(crate) struct PaceArgs {
     #[arg(long, value_name = "TIME", value_parser = words::duration)]
     pub warm_up: Option<Duration>,
     /// At the end, wait this long for outstanding responses [default: --timeout]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub drain: Option<Duration>,
     /// Seed of think times, random arrivals and the values of placeholders [default: random, printed]
     #[arg(long)]

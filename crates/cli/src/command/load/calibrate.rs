@@ -97,7 +97,7 @@ pub(super) fn run(global: &Global, json: bool, quiet: bool) -> anyhow::Result<Ou
     let server = workspace.catalogue.get(RAW_SOCKET).context("the catalogue has no raw-socket server")?;
     let pinning = Pinning::choose(&cpus::available(), 1, 1);
     let interrupt = signals::listen()?;
-    let supervisor = workspace::supervisor()?;
+    let supervisor = workspace::supervisor(&workspace, [server])?;
     let service_settings = ServiceSettings { threads: 1, delay_ms: 0 };
     let readiness = Readiness::AnswersRightly;
     let settings = launch::Settings {
@@ -107,6 +107,7 @@ pub(super) fn run(global: &Global, json: bool, quiet: bool) -> anyhow::Result<Ou
         seed: 0,
         readiness,
         port: None,
+        hidden: &[],
     };
     let folder = workspace.scratch("calibrate");
     let ready = launch::launch(server, &settings, &supervisor, &folder, RAW_SOCKET)?;

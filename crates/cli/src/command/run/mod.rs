@@ -20,8 +20,8 @@ use tare_bench::{
     plan::{Plan, PlannedRow, Until, until::Precision},
     record::{Ending, ending},
 };
-use tare_host::cpus::Pinning;
-use tare_load::units::parse_duration;
+use tare_host::{cpus::Pinning, link::rights};
+use tare_load::units::parse_time;
 use tare_report::{Document, gather::gather};
 use tare_service::{
     catalogue::{Row, SelectError},
@@ -96,7 +96,7 @@ pub(crate) struct Args {
     no_twin: bool,
     /// The measuring may not take longer than this, such as `3m`; building and verifying are not counted [default: the budget
     /// of the experiment, and its fewest blocks]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     budget: Option<Duration>,
     /// Connections of each load, such as `16,64,256` [default: those of the experiment]
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
@@ -194,6 +194,7 @@ pub(crate) fn measure(
     plan: Plan,
     rows: Vec<Row>,
 ) -> anyhow::Result<Outcome> {
+    let plan = start.applied(plan)?;
     if start.dry_run {
         dry::show_plan(&plan, start.format())?;
         return Ok(Outcome::Fine);
@@ -283,6 +284,9 @@ pub(crate) fn resume(global: &Global, run: &Path, start: &start::StartOptions) -
     if stored.header.plan.points.iter().any(|point| point.link.is_some()) {
         published::obtain_rights();
     }
+    if stored.header.plan.isolates {
+        rights::obtain().context("its services have networks of their own")?;
+    }
     let mut workspace = global.open()?;
     ended(run, resume_stored(&mut workspace, run, &stored, start.no_wait), start.format())
 }
@@ -304,7 +308,8 @@ fn stored_rows(workspace: &mut Workspace, stored: &StoredRun) -> anyhow::Result<
     if let Some(row) = planned.iter().find(|row| row.is_running()) {
         bail!("{}: a run of a server that ran already is not resumed: begin a new one", row.label);
     }
-    workspace.adopt(planned.iter().map(|row| release::split(&row.service).0))?;
+    // What a stored run says is no word of the user.
+    workspace.adopt_from(Path::new(""), planned.iter().map(|row| release::split(&row.service).0))?;
     let row = |planned: &PlannedRow| {
         let (id, release) = release::split(&planned.service);
         let service = workspace.catalogue.get(id);

@@ -60,7 +60,7 @@ impl<'a> Session<'a> {
     ) -> anyhow::Result<Session<'a>> {
         Ok(Session {
             workspace,
-            supervisor: workspace::supervisor()?,
+            supervisor: workspace::supervisor(workspace, rows.iter().map(|row| &row.service))?,
             rows,
             run: run.to_owned(),
             no_wait,

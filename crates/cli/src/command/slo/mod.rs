@@ -12,7 +12,7 @@ use tare_bench::{
     plan::{Plan, SearchSetting, Until},
     slo::Slo,
 };
-use tare_load::units::{parse_duration, parse_rate};
+use tare_load::units::{parse_rate, parse_time};
 use tare_service::{
     catalogue::Row,
     settings::ServiceSettings,
@@ -75,16 +75,16 @@ pub(crate) struct Args {
     #[arg(long, default_value = "14")]
     windows: usize,
     /// Length of a window [default: 100 times the longest time of the SLO, at least 0.5 s, at most 10 s]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     window: Option<Duration>,
     /// Discard and repeat a window in which the generator sent 1% of its requests later than this
-    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = parse_time)]
     max_lag: Duration,
     /// Warm-up load on a fresh process
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_time)]
     warm_up: Duration,
     /// The longest warm-up, for a service that a pilot run finds not steady earlier
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_time)]
     warm_up_max: Duration,
     /// The most connections of the open loop
     #[arg(short, long, default_value = "64")]

@@ -115,7 +115,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let seed = args.seed.unwrap_or_else(tare_host::seed::draw);
     make_tables(&mut workspace, &rows, seed)?;
     let interrupt = signals::listen()?;
-    let supervisor = workspace::supervisor()?;
+    let supervisor = workspace::supervisor(&workspace, rows.iter().map(|row| &row.service))?;
     let verification = Verification {
         workspace: &workspace,
         supervisor: &supervisor,

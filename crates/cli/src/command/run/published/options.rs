@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::ensure;
 use tare_bench::plan::Options;
 use tare_host::link::LinkSpec;
-use tare_load::units::parse_duration;
+use tare_load::units::parse_time;
 
 #[derive(Debug, Default, PartialEq, clap::Args)]
 #[command(next_help_heading = "Published experiments (experiments/published/)")]
@@ -14,7 +14,7 @@ pub(crate) struct PublishedOptions {
     #[arg(long)]
     pub scale: Option<f64>,
     /// Length of every load that ends by time, such as `10s` [default: the published one]
-    #[arg(long, value_parser = parse_duration)]
+    #[arg(long, value_parser = parse_time)]
     duration: Option<Duration>,
     /// Number of measurements of each cell [default: that of the experiment]
     #[arg(long)]
