@@ -3,6 +3,7 @@
 //! Knows the layout of the repository, and nothing of what Tare does with it.
 #![warn(unreachable_pub)]
 
+mod chaos;
 mod findings;
 mod new_service;
 mod services;
@@ -25,6 +26,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Take small measurements that meet faults at random instants, and check what must hold: `cargo xtask chaos --minutes 60`
+    Chaos(chaos::Arguments),
     /// Put the tables of the stored runs of published experiments into their pages in docs/published/
     Findings(findings::Arguments),
     /// Make the skeleton of a service in services/LANGUAGE/NAME
@@ -38,6 +41,7 @@ enum Command {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = root().and_then(|root| match arguments.command {
+        Command::Chaos(arguments) => chaos::run(&root, &arguments),
         Command::Findings(arguments) => findings::run(&root, &arguments),
         Command::NewService(arguments) => new_service::run(&root, &arguments),
         Command::ServicesUpdate => services_update::run(&root),

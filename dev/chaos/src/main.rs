@@ -1,0 +1,92 @@
+//! `cargo xtask chaos`: real measurements, each of which meets a fault at a random instant. Afterwards it is checked what must hold
+//! whatever happened: nothing left running, every measured line still there, a status that says what happened, and a run that
+//! can be shown and continued.
+//!
+//! A trial depends on the seed and its number alone, up to what the machine does meanwhile.
+
+mod fault;
+mod ground;
+mod holds;
+mod measurement;
+mod shim;
+mod trial;
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use clap::Parser;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use ground::Ground;
+use holds::Violation;
+use trial::Trial;
+
+/// Run small measurements, inject a fault into each, and check what must hold whatever happens
+#[derive(Debug, Parser)]
+struct Args {
+    /// No trial begins after this time
+    #[arg(long, default_value_t = 1.0, value_name = "N")]
+    minutes: f64,
+    /// The first seed; each next one counts up [default: from the clock]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Trials of one seed
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    trials: usize,
+    /// Only faults whose name begins so, such as `kill`
+    #[arg(long, default_value = "", value_name = "NAME")]
+    only: String,
+    /// The program under test
+    #[arg(long, value_name = "FILE", default_value = "target/release/tare")]
+    tare: PathBuf,
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    let args = Args::parse();
+    let began = Instant::now();
+    let end = Duration::from_secs_f64(args.minutes * 60.0);
+    let first = args.seed.unwrap_or_else(seed_of_the_clock);
+    let tare = args.tare.canonicalize()?;
+    let ground = Ground::prepare(&tare)?;
+    ground.missing().iter().for_each(|missing| println!("left out: {missing}"));
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut violations = 0;
+    let mut seed = first;
+    'seeds: loop {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        for number in 0..args.trials {
+            if began.elapsed() >= end {
+                break 'seeds;
+            }
+            let trial = Trial::draw(&ground, &args.only, &mut random)?;
+            match trial.run(&ground) {
+                Ok(met) => *counts.entry(met).or_default() += 1,
+                Err(Violation(what)) => {
+                    violations += 1;
+                    println!("VIOLATION: seed {seed}, trial {number}: {trial}: {what}");
+                }
+            }
+        }
+        println!("seed {seed}: {} trials, {violations} violations", counts.values().sum::<usize>());
+        seed += 1;
+    }
+    for (met, count) in &counts {
+        println!("{count:5}  {met}");
+    }
+    let all: usize = counts.values().sum();
+    println!(
+        "{all} trials, seeds {first} to {seed}, {:.0} s: {violations} violations",
+        began.elapsed().as_secs_f64()
+    );
+    Ok(if violations == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn seed_of_the_clock() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(1, |now| now.as_secs())
+}

@@ -1,0 +1,191 @@
+//! The measurements that are disturbed: a run, a comparison, a search for a capacity and a published benchmark over a slow link, each
+//! of a few seconds.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
+
+use rand::{Rng, RngExt};
+
+/// What `tare.toml` has: two services that are the raw socket under other names, and one that misbehaves.
+pub(crate) const PROJECT: &str = r#"format = "1.0"
+[service.plain]
+command = ["TARE", "raw-socket", "--port", "{port}"]
+[service.other]
+command = ["TARE", "raw-socket", "--port", "{port}"]
+[service.bad]
+command = ["TARE", "raw-socket", "--port", "{port}", "--misbehave", "FAULT"]
+"#;
+
+/// One connection: the generator and the service wait for each other, so that neither is refused as too busy.
+pub(crate) const EXPERIMENT: &str = r#"format = "1.0"
+title = "Chaos"
+question = "What is left of a run that meets a fault?"
+contract = "hello"
+reference = "raw-socket"
+twin = false
+services = ["raw-socket", "plain", "OTHER"]
+[load]
+connections = 1
+threads = 1
+[service]
+threads = 1
+[schedule]
+budget = "0s"
+slice = "30ms"
+slices-per-block = 4
+warm-up = "30ms"
+blocks-min = 6
+blocks-max = 6
+"#;
+
+pub(crate) const FIGURES: &str = r#"format = "1.0"
+title = "Small benchmark, 1999"
+question = "Which is fast?"
+load = "two producers"
+machine = "a machine"
+unit = "seconds"
+services = ["Plain", "Other"]
+[[claim]]
+id = "stuck"
+text = "Other never ends"
+[[cell]]
+n = 400
+t_ms = 0
+environment = "local"
+threads = 1
+seconds = [1.5, 1.5]
+"#;
+
+pub(crate) const PUBLISHED: &str = r#"format = "1.0"
+title = "Small benchmark, again"
+question = "Which is fast?"
+figures = "chaos"
+layout = "makespan"
+[[row]]
+service = "plain"
+published = "Plain"
+[[row]]
+service = "OTHER"
+published = "Other"
+[links]
+far = "delay=1ms"
+[[part]]
+name = "published"
+contract = "hello"
+rounds = 4
+link = "far"
+load = { kind = "batch", producers = 2, messages = 400 }
+[[check]]
+claim = "stuck"
+of = "OTHER"
+stuck = true
+"#;
+
+/// Faults of the service `bad`, by the words of `--misbehave`.
+const MISBEHAVIOURS: [&str; 6] =
+    ["stall=200ms/1s", "drops=1%", "wrong-length=1%", "closes", "slow-close", "slower=3%"];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::EnumIter)]
+pub(crate) enum Kind {
+    Run,
+    Compare,
+    Slo,
+    Published,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Measurement {
+    pub kind: Kind,
+    /// How its service misbehaves, if one does.
+    pub misbehaviour: Option<&'static str>,
+}
+
+impl Measurement {
+    pub(crate) fn draw(random: &mut impl Rng) -> Measurement {
+        let kinds = [Kind::Run, Kind::Run, Kind::Compare, Kind::Slo, Kind::Published];
+        let kind = kinds[random.random_range(0..kinds.len())];
+        let misbehaves = random.random_range(0..4) == 0;
+        let misbehaviour = misbehaves.then(|| MISBEHAVIOURS[random.random_range(0..MISBEHAVIOURS.len())]);
+        Measurement { kind, misbehaviour }
+    }
+
+    /// Its files, in the root of a repository.
+    pub(crate) fn write(&self, root: &Path, tare: &Path) -> anyhow::Result<()> {
+        let fault = self.misbehaviour.unwrap_or("closes");
+        let project = PROJECT.replace("TARE", &tare.display().to_string()).replace("FAULT", fault);
+        std::fs::write(root.join("tare.toml"), project)?;
+        std::fs::write(root.join("chaos.toml"), EXPERIMENT.replace("OTHER", self.other()))?;
+        std::fs::write(root.join("published.toml"), PUBLISHED.replace("OTHER", self.other()))?;
+        std::fs::create_dir(root.join("figures"))?;
+        std::fs::write(root.join("figures/chaos.toml"), FIGURES)?;
+        Ok(())
+    }
+
+    fn other(&self) -> &'static str {
+        if self.misbehaviour.is_some() { "bad" } else { "other" }
+    }
+
+    pub(crate) fn words(&self) -> Vec<&'static str> {
+        let mut words = match self.kind {
+            Kind::Run => vec!["run", "chaos.toml"],
+            Kind::Published => vec!["run", "published.toml"],
+            Kind::Compare => {
+                vec![
+                    "compare",
+                    "plain",
+                    self.other(),
+                    "--metric",
+                    "cpu",
+                    "--budget",
+                    "4s",
+                    "--contract",
+                    "hello",
+                ]
+            }
+            Kind::Slo => {
+                vec!["slo", self.other(), "--slo", "p99=50ms", "--budget", "6s", "--contract", "hello"]
+            }
+        };
+        words.extend(["--out", OUT, "--seed", "1"]);
+        words
+    }
+}
+
+/// Where its run is stored.
+pub(crate) const OUT: &str = "runs/out";
+
+impl fmt::Display for Measurement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.kind)?;
+        self.misbehaviour.map_or(Ok(()), |misbehaviour| write!(f, " with {misbehaviour}"))
+    }
+}
+
+/// The run folder of a measurement, as far as there is one.
+pub(crate) struct Stored(pub PathBuf);
+
+impl Stored {
+    pub(crate) fn has_begun(&self) -> bool {
+        self.0.join("run.json").exists()
+    }
+
+    /// The whole lines of the journal.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let text = std::fs::read(self.0.join("journal.ndjson")).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        text.split_inclusive('\n').filter(|line| line.ends_with('\n')).map(str::to_owned).collect()
+    }
+
+    /// Whether the run ended of its own accord.
+    pub(crate) fn is_complete(&self) -> bool {
+        let last = self.lines().pop().unwrap_or_default();
+        last.starts_with("{\"ended\"") && !last.contains("\"interrupted\"")
+    }
+
+    /// Services that the journal says have failed.
+    pub(crate) fn failed(&self) -> Vec<String> {
+        self.lines().into_iter().filter(|line| line.starts_with("{\"failed\"")).collect()
+    }
+}
