@@ -102,7 +102,11 @@ impl Ground {
             "{kind:?}: {}",
             started.stderr()
         );
-        ensure!(site.stored().is_complete(), "{kind:?} is not complete: {}", started.stderr());
+        ensure!(
+            site.stored().is_complete() && code != Some(1),
+            "{kind:?} is not complete: {}",
+            started.stderr()
+        );
         Ok(began.elapsed())
     }
 
@@ -160,7 +164,7 @@ impl Ground {
     /// Another Tare beside a measurement, which does not wait for its turn.
     pub(crate) fn start_second(&self, beside: &Started, out: &str) -> anyhow::Result<Started> {
         let mut command = Command::new(&self.tare);
-        command.args(["run", "chaos.toml", "--out", out, "--seed", "2"]);
+        command.args(["run", "chaos.toml", "--get", "/", "--out", out, "--seed", "2"]);
         Started::spawn(command, &beside.root, beside.mark.clone(), "second")
     }
 

@@ -46,16 +46,16 @@ question = "Which is fast?"
 load = "two producers"
 machine = "a machine"
 unit = "seconds"
-services = ["Plain", "Other"]
+services = ["Plain"]
 [[claim]]
 id = "stuck"
-text = "Other never ends"
+text = "Plain never ends"
 [[cell]]
 n = 400
 t_ms = 0
 environment = "local"
 threads = 1
-seconds = [1.5, 1.5]
+seconds = [1.5]
 "#;
 
 pub(crate) const PUBLISHED: &str = r#"format = "1.0"
@@ -64,11 +64,8 @@ question = "Which is fast?"
 figures = "chaos"
 layout = "makespan"
 [[row]]
-service = "plain"
+service = "raw-socket"
 published = "Plain"
-[[row]]
-service = "OTHER"
-published = "Other"
 [links]
 far = "delay=1ms"
 [[part]]
@@ -79,7 +76,7 @@ link = "far"
 load = { kind = "batch", producers = 2, messages = 400 }
 [[check]]
 claim = "stuck"
-of = "OTHER"
+of = "raw-socket"
 stuck = true
 "#;
 
@@ -117,7 +114,7 @@ impl Measurement {
         let project = PROJECT.replace("TARE", &tare.display().to_string()).replace("FAULT", fault);
         std::fs::write(root.join("tare.toml"), project)?;
         std::fs::write(root.join("chaos.toml"), EXPERIMENT.replace("OTHER", self.other()))?;
-        std::fs::write(root.join("published.toml"), PUBLISHED.replace("OTHER", self.other()))?;
+        std::fs::write(root.join("published.toml"), PUBLISHED)?;
         std::fs::create_dir(root.join("figures"))?;
         std::fs::write(root.join("figures/chaos.toml"), FIGURES)?;
         Ok(())
@@ -129,23 +126,15 @@ impl Measurement {
 
     pub(crate) fn words(&self) -> Vec<&'static str> {
         let mut words = match self.kind {
-            Kind::Run => vec!["run", "chaos.toml"],
+            Kind::Run => vec!["run", "chaos.toml", "--get", "/"],
             Kind::Published => vec!["run", "published.toml"],
             Kind::Compare => {
-                vec![
-                    "compare",
-                    "plain",
-                    self.other(),
-                    "--metric",
-                    "cpu",
-                    "--budget",
-                    "4s",
-                    "--contract",
-                    "hello",
-                ]
+                vec!["compare", "plain", self.other(), "--metric", "cpu", "--budget", "4s", "--get", "/"]
             }
             Kind::Slo => {
-                vec!["slo", self.other(), "--slo", "p99=50ms", "--budget", "6s", "--contract", "hello"]
+                let brief =
+                    ["--starts", "2", "--windows", "6", "--window", "200ms", "--warm-up-max", "500ms"];
+                [&["slo", self.other(), "--slo", "p99=50ms", "--get", "/"][..], &brief].concat()
             }
         };
         words.extend(["--out", OUT, "--seed", "1"]);

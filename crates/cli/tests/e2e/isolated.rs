@@ -4,14 +4,14 @@ use std::{collections::BTreeSet, fs};
 
 use tare_host::link::rights;
 
-use crate::support::{Workspace, alone, experiment, state};
+use crate::support::{PROGRAM, Workspace, alone, experiment, state};
 
-/// Notes in which network it is, and serves as the built-in server does.
+/// Notes in which network it is and what it sees of the run, and serves as it should.
 fn spying(name: &str) -> String {
-    let tare = env!("CARGO_BIN_EXE_tare");
     let spy =
-        format!("readlink /proc/self/ns/net >> networks; ls out | wc -l >> seen; exec {tare} raw-socket");
-    format!("[service.{name}]\ncommand = [\"sh\", \"-c\", {spy:?}]\ncontracts = [\"hello\"]\n")
+        format!("readlink /proc/self/ns/net >> networks; ls out | wc -l >> seen; exec {}", PROGRAM.display());
+    let command = format!("command = [\"sh\", \"-c\", {spy:?}]\ncontracts = [\"hello\"]\n");
+    format!("[service.{name}]\n{command}env = {{ FAKE = \"correct\" }}\n")
 }
 
 #[test]

@@ -116,7 +116,7 @@ for (const element of document.querySelectorAll("body *:not(svg *)")) {
 // Bars of a column are compared by eye: each must have the same room.
 for (const body of document.querySelectorAll("tbody")) {
     const columns = Map.groupBy(
-        [...body.querySelectorAll(".ratio")].filter(bar => bar.checkVisibility()), bar => bar.closest("td").cellIndex);
+        [...body.querySelectorAll(".ratio, .track")].filter(bar => bar.checkVisibility()), bar => bar.closest("td").cellIndex);
     for (const bars of columns.values()) {
         const rooms = bars.map(bar => bar.getBoundingClientRect());
         const differ = side => Math.max(...rooms.map(room => room[side])) - Math.min(...rooms.map(room => room[side]));

@@ -105,7 +105,7 @@ fn a_page_that_was_broken_on_purpose_is_found_broken() {
             "cut off at its side",
         ),
         ("document.querySelector('main').style.minWidth = '3000px'", "wide in a window"),
-        ("document.querySelector('.ratio').style.width = '20px'", "by different scales"),
+        ("document.querySelector('.track').style.cssText = 'flex:none;width:20px'", "by different scales"),
     ];
     for (script, told) in breakages {
         browser.visit(&pages::named("few").file);

@@ -121,6 +121,7 @@ fn what_is_said_below_a_row_goes_where_the_row_goes() {
         table.rows.iter().filter(|row| row[table.place("reason").unwrap()] != Value::None).count();
     assert!(has_reason > 0 && has_reason < table.rows.len());
     browser.visit(&page.file);
+    ask_for_all_columns(&browser, section);
     for place in shown(&browser, section) {
         browser.click(&head(section, place));
         let lines: Vec<(u64, String, String)> = serde_json::from_value(browser.run(SAID, &[])).unwrap();

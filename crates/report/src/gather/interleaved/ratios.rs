@@ -33,7 +33,7 @@ pub(crate) fn throughput<'a, T>(
         .bounded(
             Unit::Share,
             "throughput_ratio",
-            "req/s of reference",
+            "throughput",
             move |of| throughput_ratio(row(of), reference),
             move |of| row(of).throughput_bound,
         )
