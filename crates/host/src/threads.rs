@@ -2,10 +2,7 @@
 
 use std::{
     panic,
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicUsize, Ordering},
     thread::{self, Builder},
 };
 
@@ -24,14 +21,12 @@ pub fn on_several<T: Send>(count: usize, work: impl Fn() -> T + Sync) -> Vec<T> 
     })
 }
 
-/// The same for work that is different for each item. What no thread can be started for is done at once.
-pub fn for_each<I: Send>(items: impl IntoIterator<Item = I>, work: impl Fn(I) + Sync) {
-    let items: Vec<Mutex<Option<I>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+/// The same for each of some items, as many at once as threads can be started.
+pub fn for_each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
     let next = AtomicUsize::new(0);
     on_several(items.len(), || {
         while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let taken = item.lock().ok().and_then(|mut item| item.take());
-            taken.into_iter().for_each(&work);
+            work(item);
         }
     });
 }
@@ -60,8 +55,9 @@ mod tests {
     #[test]
     fn each_item_is_done_once() {
         let done = Mutex::new(BTreeSet::new());
-        for_each(0..20, |item| assert!(done.lock().unwrap().insert(item)));
+        let items: Vec<u8> = (0..20).collect();
+        for_each(&items, |item| assert!(done.lock().unwrap().insert(*item)));
         assert_eq!(done.into_inner().unwrap().len(), 20);
-        for_each(Vec::<u8>::new(), |_| panic!("there is none"));
+        for_each(&[0_u8; 0], |_| panic!("there is none"));
     }
 }

@@ -67,7 +67,7 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
             true => "is allowed no longer",
             false => "was not allowed",
         }),
-        false => folder.canonicalize().and_then(|folder| trust.add(&folder)).map(|()| "may run its commands"),
+        false => trust.add(&folder).map(|()| "may run its commands"),
     };
     let said = wrote.with_context(|| folder.display().to_string())?;
     let changed = Changed { folder, allowed: !args.remove };

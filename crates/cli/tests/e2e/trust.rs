@@ -1,11 +1,12 @@
 //! Nothing that the files of a repository name is run before its user has allowed it.
 
 use std::{
+    fs,
     io::Write,
     process::{Command, Stdio},
 };
 
-use crate::support::{Ended, Workspace, alone, experiment, manifest, start_under};
+use crate::support::{Ended, Workspace, alone, experiment, git, manifest, start_under};
 
 /// A repository whose every command leaves a file behind.
 fn repository() -> Workspace {
@@ -78,6 +79,14 @@ fn a_command_that_a_file_names_is_not_typed() {
     );
     tare(&workspace, &["run", "experiments/tiny.toml", "--out", "out"]).expect(1);
     assert!(!has_run(&workspace));
+    let project = fs::read_to_string(workspace.root().join("tare.toml")).unwrap();
+    let gate = "[gate.shop]\nservice = \"sh -c 'touch pwned; sleep 1'\"\nbase = \"HEAD\"\n";
+    workspace.write("tare.toml", &(project + gate));
+    git(workspace.root(), &["init", "--quiet", "-b", "main"]);
+    git(workspace.root(), &["add", "."]);
+    git(workspace.root(), &["commit", "--quiet", "-m", "all"]);
+    let ended = tare(&workspace, &["compare", "--gate", "shop", "--get", "/"]).expect(1);
+    assert!(ended.stderr.contains("allows them") && !has_run(&workspace), "{ended}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Catalogue, Place, Run, Service, Style, TYPED};
+use super::{Catalogue, Place, Run, Service, Style, Words};
 
 /// What only a shell understands.
 const SHELL: [char; 13] = ['|', '&', ';', '<', '>', '(', ')', '$', '`', '*', '?', '~', '#'];
@@ -14,12 +14,12 @@ const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Catalogue {
     /// Takes in the service of a word that is a command, such as `node server.js`; its id is the word.
-    pub(super) fn adopt_command(&mut self, word: &str, from: &Path) -> String {
+    pub(super) fn adopt_command(&mut self, word: &str, stands: Words) -> String {
         let text = without_number(word);
         if self.get(text).is_none() {
-            let folder = Path::new(".").join(from);
+            let folder = Path::new(".").join(stands.folder());
             let folder = path::absolute(&folder).unwrap_or(folder);
-            let typed = from == Path::new(TYPED);
+            let typed = matches!(stands, Words::Typed);
             self.services.push(Service { typed, ..service(text, words(text), &folder) });
         }
         word.to_owned()

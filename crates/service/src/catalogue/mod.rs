@@ -31,8 +31,23 @@ use crate::document::{self, DocumentError};
 /// The name of the built-in reference.
 pub const RAW_SOCKET: &str = "raw-socket";
 
-/// The folder that words of the user are relative to, as a path before them. Those of a file have the file's.
-pub(crate) const TYPED: &str = "";
+/// Where the words stand that name services.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Words<'a> {
+    /// On the command line: the user means what they say.
+    Typed,
+    /// In a file of this folder, to which their paths are relative.
+    OfFile(&'a Path),
+}
+
+impl<'a> Words<'a> {
+    fn folder(self) -> &'a Path {
+        match self {
+            Words::Typed => Path::new(""),
+            Words::OfFile(folder) => folder,
+        }
+    }
+}
 
 /// In a word of a command: for a program that does not read `PORT`.
 const PORT_PLACEHOLDER: &str = "{port}";

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    Catalogue, Service, Style,
+    Catalogue, Service, Style, Words,
     command::{is_command, without_number},
     spread, understand,
 };
@@ -16,26 +16,26 @@ use crate::document::DocumentError;
 impl Catalogue {
     /// Takes in the service that `word` names, if it is a command or a path (`./mine`, `.`, `../a/b:variant`, `./mine@2`), and
     /// gives back its id with whatever followed the path. Other words, and ids of services that are there, come back as they are.
-    /// Paths are relative to `from`, where a command runs.
+    /// Paths are relative to the folder where the word stands, and a command runs there.
     ///
     /// # Errors
     /// The folder does not exist, or its manifest is not valid.
     pub(crate) fn adopt(
         &mut self,
         word: &str,
-        from: &Path,
+        stands: Words,
         contracts: &[&str],
     ) -> Result<String, DocumentError> {
         if self.get(word).is_some() || self.get(without_number(word)).is_some() {
             return Ok(word.to_owned());
         }
         if is_command(word) {
-            return Ok(self.adopt_command(word, from));
+            return Ok(self.adopt_command(word, stands));
         }
         if !is_path(word) {
             return Ok(word.to_owned());
         }
-        let (path, rest) = split(word, from);
+        let (path, rest) = split(word, stands.folder());
         let unreadable = |source| DocumentError::Read { path: path.join("service.toml"), source };
         let folder = path.canonicalize().map_err(unreadable)?;
         // The raw socket runs in the root, and a repository of one service has its manifest there.
@@ -93,12 +93,12 @@ mod tests {
     fn a_folder_anywhere_is_a_service_with_records_of_its_own() {
         let (root, mut catalogue) = checkout();
         let at = |path: &str| format!("{}/{path}", root.path().canonicalize().unwrap().display());
-        let mut adopt = |word: &str| catalogue.adopt(&at(word), Path::new("."), &["hello", "rest"]).unwrap();
+        let mut adopt = |word: &str| catalogue.adopt(&at(word), Words::Typed, &["hello", "rest"]).unwrap();
         assert_eq!(adopt("elsewhere/../elsewhere/mine/"), at("elsewhere/mine"));
         assert_eq!(adopt("elsewhere/mine:slow@2"), at("elsewhere/mine") + ":slow@2");
         assert_eq!(adopt("other/mine"), at("other/mine"));
         assert_eq!(adopt("services/go/mux"), "mux", "it has a name already");
-        assert_eq!(catalogue.adopt("mux:slow", Path::new("."), &["hello", "rest"]).unwrap(), "mux:slow");
+        assert_eq!(catalogue.adopt("mux:slow", Words::Typed, &["hello", "rest"]).unwrap(), "mux:slow");
 
         assert_eq!(catalogue.services.len(), 1 + 3 * 2);
         let id = at("elsewhere/mine") + ":slow";
@@ -114,7 +114,7 @@ mod tests {
         let (root, mut catalogue) = checkout();
         fs::write(root.path().join("service.toml"), MANIFEST).unwrap();
         let path = root.path().canonicalize().unwrap().display().to_string();
-        let id = catalogue.adopt("./", root.path(), &["hello", "rest"]).unwrap();
+        let id = catalogue.adopt("./", Words::OfFile(root.path()), &["hello", "rest"]).unwrap();
         assert_eq!(id, path);
         assert_eq!(catalogue.get(&id).unwrap().style, Style::Framework);
     }
@@ -123,7 +123,7 @@ mod tests {
     fn an_error_in_it_is_reported() {
         let (root, mut catalogue) = checkout();
         let mut error = |path: &Path, contracts: &[&str]| {
-            catalogue.adopt(&path.display().to_string(), Path::new("."), contracts).unwrap_err().to_string()
+            catalogue.adopt(&path.display().to_string(), Words::Typed, contracts).unwrap_err().to_string()
         };
         let missing = error(&root.path().join("nowhere"), &["hello"]);
         assert!(

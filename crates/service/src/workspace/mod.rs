@@ -13,12 +13,11 @@ use std::{
 
 use crate::{
     build::{Builder, Store},
-    catalogue::{self, Catalogue, RawSocket, Row, SelectError, Service},
+    catalogue::{self, Catalogue, RawSocket, Row, SelectError, Service, Words},
     contract::{self, Contract, ContractError},
     document::DocumentError,
 };
 
-use catalogue::TYPED;
 use project::Project;
 pub use root::Root;
 pub use trust::Trust;
@@ -98,7 +97,7 @@ impl Workspace {
     /// # Errors
     /// There is no such folder, or its manifest is wrong.
     pub fn adopt<'w>(&mut self, words: impl IntoIterator<Item = &'w str>) -> Result<(), DocumentError> {
-        self.take_in(Path::new(TYPED), words)
+        self.take_in(Words::Typed, words)
     }
 
     /// The same for words that the user did not type: they are written in a file of the folder `from`, to which their paths are
@@ -111,17 +110,17 @@ impl Workspace {
         from: &Path,
         words: impl IntoIterator<Item = &'w str>,
     ) -> Result<(), DocumentError> {
-        self.take_in(if from == Path::new(TYPED) { Path::new(".") } else { from }, words)
+        self.take_in(Words::OfFile(from), words)
     }
 
     fn take_in<'w>(
         &mut self,
-        from: &Path,
+        stands: Words,
         words: impl IntoIterator<Item = &'w str>,
     ) -> Result<(), DocumentError> {
         let names: Vec<&str> = self.contracts.keys().map(String::as_str).collect();
         for word in words.into_iter().map(str::trim) {
-            let id = self.catalogue.adopt(word, from, &names)?;
+            let id = self.catalogue.adopt(word, stands, &names)?;
             self.adopted.insert(word.to_owned(), id);
         }
         Ok(())
@@ -181,18 +180,16 @@ impl Workspace {
         Trust::read(&self.home)
     }
 
-    /// The folders whose files say what is run for these services, and which the user has not allowed: the repository as a whole, and
-    /// services elsewhere each by itself. What lies in the cache was taken from a folder that was asked for.
+    /// The folders whose files say what is run for these services, and which the user has not allowed: the repository as a whole, with
+    /// its revisions that were taken out, and services elsewhere each by itself.
     pub fn not_allowed<'s>(&self, services: impl IntoIterator<Item = &'s Service>) -> BTreeSet<PathBuf> {
         let trust = self.trust();
         let services = services.into_iter().filter(|_| !self.trusts_all);
         let written = services.filter(|service| !service.typed && service.running.is_none());
-        let unit = |service: &Service| match service.folder.starts_with(&self.root) {
-            true => self.root.clone(),
-            false => service.folder.clone(),
-        };
-        let foreign = |folder: &PathBuf| !trust.covers(folder) && !folder.starts_with(&self.home);
-        written.map(unit).filter(foreign).collect()
+        let is_own = |folder: &Path| folder.starts_with(&self.root) || folder.starts_with(&self.own);
+        let unit =
+            |service: &Service| if is_own(&service.folder) { &self.root } else { &service.folder }.clone();
+        written.map(unit).filter(|folder| !trust.covers(folder)).collect()
     }
 }
 

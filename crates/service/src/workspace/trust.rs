@@ -2,20 +2,24 @@
 //!
 //! The files of a repository say which commands build, start and ask about its services. Whoever clones one may want to look at it
 //! first, so each is asked for once. The list lies beside the cache of builds; a folder covers what is below it.
+//!
+//! A folder is known by its path and its inode: what is cloned later in its place is asked for again, and a repository that brings
+//! a list of its own cannot allow itself.
 
 use std::{
-    collections::BTreeSet,
+    collections::BTreeMap,
     fs, io,
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
-/// One absolute path a line.
+/// An inode and an absolute path a line.
 const FILE: &str = "trusted";
 
 #[derive(Debug)]
 pub struct Trust {
     file: PathBuf,
-    folders: BTreeSet<PathBuf>,
+    folders: BTreeMap<PathBuf, u64>,
 }
 
 impl Trust {
@@ -23,28 +27,31 @@ impl Trust {
     pub(super) fn read(home: &Path) -> Trust {
         let file = home.join(FILE);
         let text = fs::read_to_string(&file).unwrap_or_default();
-        let folders = text.lines().map(PathBuf::from).filter(|path| path.is_absolute());
-        Trust { folders: folders.collect(), file }
+        Trust { folders: text.lines().filter_map(entry).collect(), file }
     }
 
     pub fn folders(&self) -> impl Iterator<Item = &Path> {
-        self.folders.iter().map(PathBuf::as_path)
+        self.folders.keys().map(PathBuf::as_path)
     }
 
     /// Whether it is one of them, or below one.
     pub fn covers(&self, folder: &Path) -> bool {
-        let folder = resolved(folder);
-        folder.ancestors().any(|above| self.folders.contains(above))
+        let is_listed = |above: &Path| {
+            let listed = self.folders.get(above);
+            listed.is_some_and(|inode| inode_of(above).is_ok_and(|now| now == *inode))
+        };
+        resolved(folder).ancestors().any(is_listed)
     }
 
     /// # Errors
-    /// The list cannot be written, or the path has a line break in it.
+    /// There is no such folder, the list cannot be written, or the path has a line break in it.
     pub fn add(&mut self, folder: &Path) -> io::Result<()> {
-        let folder = resolved(folder);
+        let folder = folder.canonicalize()?;
         if folder.to_str().is_none_or(|text| text.contains('\n')) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path has no place in a list"));
         }
-        self.folders.insert(folder);
+        let inode = inode_of(&folder)?;
+        self.folders.insert(folder, inode);
         self.write()
     }
 
@@ -54,19 +61,29 @@ impl Trust {
     /// The list cannot be written.
     pub fn remove(&mut self, folder: &Path) -> io::Result<bool> {
         // It may be gone since, and is then known by its name alone.
-        let was_there = self.folders.remove(&resolved(folder)) | self.folders.remove(folder);
-        self.write().map(|()| was_there)
+        let was_there = [&resolved(folder), folder].map(|name| self.folders.remove(name).is_some());
+        self.write().map(|()| was_there.contains(&true))
     }
 
     /// Whole or not at all.
     fn write(&self) -> io::Result<()> {
         let home = self.file.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(home)?;
-        let text: String = self.folders.iter().map(|folder| format!("{}\n", folder.display())).collect();
+        let line = |(folder, inode): (&PathBuf, &u64)| format!("{inode} {}\n", folder.display());
         let new = self.file.with_extension(format!("new-{}", std::process::id()));
-        fs::write(&new, text)?;
+        fs::write(&new, self.folders.iter().map(line).collect::<String>())?;
         fs::rename(&new, &self.file)
     }
+}
+
+fn entry(line: &str) -> Option<(PathBuf, u64)> {
+    let (inode, folder) = line.split_once(' ')?;
+    let folder = PathBuf::from(folder);
+    folder.is_absolute().then_some((folder, inode.parse().ok()?))
+}
+
+fn inode_of(folder: &Path) -> io::Result<u64> {
+    fs::metadata(folder).map(|folder| folder.ino())
 }
 
 fn resolved(folder: &Path) -> PathBuf {
@@ -107,10 +124,30 @@ mod tests {
         trust.add(&root.path().join("b")).unwrap();
         assert!(trust.covers(&root.path().join("a")));
         assert_eq!(trust.folders().next().unwrap(), root.path().join("a").canonicalize().unwrap());
-        trust.add(Path::new("/a\nb")).unwrap_err();
+        let broken = root.path().join("a\nb");
+        fs::create_dir(&broken).unwrap();
+        trust.add(&broken).unwrap_err();
+        trust.add(&root.path().join("nowhere")).unwrap_err();
         fs::write(home.path().join(FILE), b"\xff\n").unwrap();
         assert_eq!(Trust::read(home.path()).folders().count(), 0);
-        fs::write(home.path().join(FILE), "relative\n\n").unwrap();
+        fs::write(home.path().join(FILE), "1 relative\n\nx /\n/\n").unwrap();
         assert_eq!(Trust::read(home.path()).folders().count(), 0);
+    }
+
+    #[test]
+    fn what_takes_the_place_of_a_folder_is_another_one() {
+        let home = tempfile::tempdir().unwrap();
+        let root = tempfile::tempdir().unwrap();
+        let (shop, other) = (root.path().join("shop"), root.path().join("other"));
+        fs::create_dir(&shop).unwrap();
+        fs::create_dir(&other).unwrap();
+        let mut trust = Trust::read(home.path());
+        trust.add(&shop).unwrap();
+        fs::rename(&shop, root.path().join("elsewhere")).unwrap();
+        fs::rename(&other, &shop).unwrap();
+        assert!(!trust.covers(&shop));
+        // A list that came with a repository knows its path at the most.
+        fs::write(home.path().join(FILE), format!("1 {}\n", shop.canonicalize().unwrap().display())).unwrap();
+        assert!(!Trust::read(home.path()).covers(&shop));
     }
 }

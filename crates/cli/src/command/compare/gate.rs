@@ -53,12 +53,11 @@ struct Post {
     data: String,
 }
 
-/// Puts what the gate `name` says where `args` say nothing.
-pub(super) fn enter(args: &mut Args, name: &str, root: &Root) -> anyhow::Result<()> {
+/// Puts what the gate `name` says where `args` say nothing; gives back the service that it names, if that is the one.
+pub(super) fn enter(args: &mut Args, name: &str, root: &Root) -> anyhow::Result<Option<String>> {
     let gate = find(name, root)?;
-    if args.services.is_empty() {
-        args.services = vec![gate.service];
-    }
+    let named = args.services.is_empty().then(|| gate.service.clone());
+    args.services.extend(named.clone());
     if args.services.len() == 1 && args.revisions.is_none() {
         args.revisions = Some(format!("{}...HEAD", gate.base.as_deref().unwrap_or("origin/HEAD")));
     }
@@ -75,7 +74,7 @@ pub(super) fn enter(args: &mut Args, name: &str, root: &Root) -> anyhow::Result<
     args.load = std::mem::take(&mut args.load).or(LoadOptions::new(gate.connections, gate.threads));
     args.fail_on = args.fail_on.or(gate.fail_on);
     args.again |= gate.again;
-    Ok(())
+    Ok(named)
 }
 
 fn find(name: &str, root: &Root) -> anyhow::Result<Gate> {

@@ -115,10 +115,11 @@ pub(crate) fn run_words(global: &Global, words: &[&str]) -> anyhow::Result<Outco
 }
 
 pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
-    if let Some(name) = args.gate.take() {
-        gate::enter(&mut args, &name, &global.find()?)?;
-    }
-    let mut workspace = global.open()?;
+    let root = global.find()?;
+    let of_gate = args.gate.take().map(|name| gate::enter(&mut args, &name, &root)).transpose()?.flatten();
+    let mut workspace = global.open_at(&root)?;
+    let folder = workspace.root.clone();
+    workspace.adopt_from(&folder, of_gate.as_deref())?;
     let words: Vec<&str> = args.services.iter().map(String::as_str).collect();
     args.running.take_in(&mut workspace, &words)?;
     let [baseline, candidate] =

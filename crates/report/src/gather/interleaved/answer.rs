@@ -118,26 +118,19 @@ fn first(ranks: &Ranks, report: &Report) -> String {
     let known: Vec<&str> =
         placed.iter().copied().filter(|label| asked.iter().any(|row| row.label == *label)).collect();
     match known.as_slice() {
-        [] => lead(ranks, report, &placed, &Nouns::of(&[])),
-        labels => lead(ranks, report, labels, &Nouns::of(&asked)),
+        [] => lead(ranks, report, &placed, noun(&[])),
+        labels => lead(ranks, report, labels, noun(&asked)),
     }
 }
 
-/// What the services of a run are called.
-struct Nouns {
-    one: &'static str,
-}
-
-impl Nouns {
-    /// What a user brings is no framework.
-    fn of(rows: &[&RowReport]) -> Nouns {
-        let brought = |row: &&RowReport| matches!(row.style, Style::Own | Style::Running);
-        Nouns { one: if rows.is_empty() || rows.iter().any(brought) { "service" } else { "framework" } }
-    }
+/// What the services are called: what a user brings is no framework.
+fn noun(rows: &[&RowReport]) -> &'static str {
+    let brought = |row: &&RowReport| matches!(row.style, Style::Own | Style::Running);
+    if rows.is_empty() || rows.iter().any(brought) { "service" } else { "framework" }
 }
 
 /// Of these rows, best first: those that no other is shown to be ahead of, what they cost, and what the others do.
-fn lead(ranks: &Ranks, report: &Report, labels: &[&str], nouns: &Nouns) -> String {
+fn lead(ranks: &Ranks, report: &Report, labels: &[&str], noun: &str) -> String {
     let best = match ranks.by {
         Metric::Throughput => "fastest",
         _ => "cheapest",
@@ -150,12 +143,12 @@ fn lead(ranks: &Ranks, report: &Report, labels: &[&str], nouns: &Nouns) -> Strin
     let shown = top.iter().find(|label| **label != report.reference).unwrap_or(&top[0]);
     let told = figures_of(report, shown, ranks.by);
     let lead = match top.as_slice() {
-        [only] if labels.len() == 1 => return format!("The {} {only} has {told}", nouns.one),
-        [only] => format!("The {best} {} is {only}, with {told}", nouns.one),
+        [only] if labels.len() == 1 => return format!("The {} {only} has {told}", noun),
+        [only] => format!("The {best} {} is {only}, with {told}", noun),
         all if all.len() == labels.len() => {
-            return format!("No {} is shown to be the {best}; {shown} has {told}", nouns.one);
+            return format!("No {} is shown to be the {best}; {shown} has {told}", noun);
         }
-        tied => format!("The {best} {} is {}, not separable; {shown} has {told}", nouns.one, either(tied)),
+        tied => format!("The {best} {} is {}, not separable; {shown} has {told}", noun, either(tied)),
     };
     format!("{lead}{}", others(report, &behind, ranks.by))
 }
