@@ -8,7 +8,10 @@ use std::{
     time::Duration,
 };
 
-use crate::ground::{Ground, Place, Started};
+use crate::{
+    ground::{Ground, Place, Site},
+    started::Started,
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumIter, strum::IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
@@ -56,6 +59,11 @@ impl Fault {
         matches!(self, Fault::KillService | Fault::StopService | Fault::LimitMemory | Fault::SecondRun)
     }
 
+    /// Whether nothing is left that could clear up: the next Tare that starts services does it.
+    pub(crate) fn leaves_it_to_the_next(self) -> bool {
+        self == Fault::KillTareAndWatchdog
+    }
+
     /// Whether the program may end by this signal.
     pub(crate) fn may_end_by(self, signal: i32) -> bool {
         let signals: &[Signal] = match self {
@@ -81,6 +89,7 @@ impl Fault {
     pub(crate) fn inject(
         self,
         ground: &Ground,
+        site: &Site,
         measurement: &mut Started,
         draw: u64,
     ) -> anyhow::Result<Injected> {
@@ -107,15 +116,15 @@ impl Fault {
             Fault::HangUp => send(Some(measurement.pid()), Signal::HUP),
             Fault::CloseOutput => measurement.close_output(),
             Fault::LimitFiles => {
-                let journal = fs::metadata(measurement.stored().0.join("journal.ndjson"));
+                let journal = fs::metadata(site.stored().0.join("journal.ndjson"));
                 let size = journal.map_or(0, |journal| journal.len());
                 limit(measurement.pid(), Resource::Fsize, size + draw % 4_000);
             }
             Fault::LimitDescriptors => limit(measurement.pid(), Resource::Nofile, 8 + draw % 40),
             Fault::LimitMemory => limit(measurement.pid(), Resource::As, (100 + draw % 400) << 20),
-            Fault::FillDisk => fill(&ground.disk_of(measurement))?,
-            Fault::FailWrites => drop(File::create(measurement.root().join("fail-writes"))?),
-            Fault::JumpClock => drop(File::create(measurement.root().join("jump-clock"))?),
+            Fault::FillDisk => fill(&site.runs())?,
+            Fault::FailWrites => drop(File::create(site.root().join("fail-writes"))?),
+            Fault::JumpClock => drop(File::create(site.root().join("jump-clock"))?),
             Fault::SecondRun => second = Some(ground.start_second(measurement, "runs/second")?),
             Fault::SameFolder => second = Some(ground.start_second(measurement, crate::measurement::OUT)?),
             Fault::RefuseCgroups => {}
@@ -124,12 +133,12 @@ impl Fault {
     }
 
     /// The cause is gone.
-    pub(crate) fn mend(self, ground: &Ground, measurement: &Started) {
+    pub(crate) fn mend(self, site: &Site) {
         for trigger in ["fail-writes", "jump-clock"] {
-            let _it_may_not_be_there = fs::remove_file(measurement.root().join(trigger));
+            let _it_may_not_be_there = fs::remove_file(site.root().join(trigger));
         }
         if self == Fault::FillDisk {
-            let _it_may_not_be_there = fs::remove_file(ground.disk_of(measurement).join("filler"));
+            let _it_may_not_be_there = fs::remove_file(site.runs().join("filler"));
         }
     }
 }

@@ -8,13 +8,16 @@ mod fault;
 mod ground;
 mod holds;
 mod measurement;
+mod processes;
 mod shim;
+mod started;
 mod trial;
 
 use std::{
     collections::BTreeMap,
     path::PathBuf,
     process::ExitCode,
+    sync::atomic::Ordering,
     time::{Duration, Instant},
 };
 
@@ -52,6 +55,8 @@ fn main() -> anyhow::Result<ExitCode> {
     let end = Duration::from_secs_f64(args.minutes * 60.0);
     let first = args.seed.unwrap_or_else(seed_of_the_clock);
     let tare = args.tare.canonicalize()?;
+    // The trial in progress ends, and leaves nothing behind.
+    let interrupt = tare_host::signals::listen()?;
     let ground = Ground::prepare(&tare)?;
     ground.missing().iter().for_each(|missing| println!("left out: {missing}"));
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
@@ -60,7 +65,7 @@ fn main() -> anyhow::Result<ExitCode> {
     'seeds: loop {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         for number in 0..args.trials {
-            if began.elapsed() >= end {
+            if began.elapsed() >= end || interrupt.load(Ordering::Relaxed) {
                 break 'seeds;
             }
             let trial = Trial::draw(&ground, &args.only, &mut random)?;

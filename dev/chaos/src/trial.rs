@@ -43,22 +43,26 @@ impl Trial {
     pub(crate) fn run(&self, ground: &Ground) -> Result<String, Violation> {
         let site = ground.site(&self.measurement, self.fault.place()).map_err(of_the_trial)?;
         let mut started = ground.start(&site, &self.measurement.words()).map_err(of_the_trial)?;
-        crate::ground::within(self.at, || started.has_ended());
+        crate::processes::within(self.at, || started.has_ended());
         let was_over = started.has_ended();
         let before = site.stored().lines();
-        let injected = self.fault.inject(ground, &mut started, self.draw).map_err(of_the_trial)?;
+        let injected = self.fault.inject(ground, &site, &mut started, self.draw).map_err(of_the_trial)?;
         let in_time = started.end_within(PATIENCE);
         let second = injected.second.map(|mut second| {
             let in_time = second.end_within(PATIENCE);
             (second, in_time)
         });
-        self.fault.mend(ground, &started);
+        self.fault.mend(&site);
 
         holds::ended_in_time(in_time)?;
         holds::ended_well(&started, self.fault)?;
         if let Some((second, in_time)) = &second {
             holds::ended_in_time(*in_time)?;
             holds::ended_well(second, self.fault)?;
+        }
+        if self.fault.leaves_it_to_the_next() {
+            let mut next = ground.start(&site, &["verify", "raw-socket"]).map_err(of_the_trial)?;
+            holds::ended_in_time(next.end_within(PATIENCE))?;
         }
         holds::nothing_is_left(&started)?;
         holds::nothing_is_lost(&before, &site.stored())?;
