@@ -44,7 +44,7 @@ pub(crate) fn run(global: &Global, args: &Args, series: &Series, path: &Path) ->
     let mut workspace = global.open()?;
     let members = experiments.iter().map(|(experiment, scale)| {
         let (plan, rows) = plan(&mut workspace, experiment, args, &asked_of(experiment, args), Some(*scale))?;
-        Ok(Member { name: experiment.name.clone(), plan, rows })
+        Ok(Member { name: experiment.name.clone(), plan: args.start.applied(plan)?, rows })
     });
     let members: Vec<Member> = members.collect::<anyhow::Result<_>>()?;
     let format = args.start.format();
