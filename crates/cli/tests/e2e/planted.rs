@@ -150,7 +150,8 @@ fn a_comparison_names_five_percent_more_cpu() {
     let _alone = alone();
     let workspace = Workspace::new(&[]);
     misbehaving(&workspace, "dearer", "slower=5%");
-    let text = experiment(&[], 40)
+    // One look: its interval pays for no other one, and all of its blocks fit into the time that a test waits.
+    let text = experiment(&[], 10)
         .replace("connections = 1", &format!("connections = {CONNECTIONS}"))
         .replace("30ms", "60ms")
         .replace("50ms", "300ms")
