@@ -228,6 +228,7 @@
   // src/series.js
   function drawing(table, chart, rows) {
     const at = { x: place(table, chart.x), y: place(table, chart.y), series: place(table, chart.series), apart: place(table, chart.apart), bound: place(table, chart.bound) };
+    const band = chart.band?.map((key) => place(table, key));
     const [only, text] = chart.only ?? [null, null];
     const onlyAt = place(table, only);
     const nameAt = names(table);
@@ -253,6 +254,7 @@
         xEnds: span(table, columnX, values, chart.x_scale),
         yEnds: span(table, columnY, values, chart.y_scale),
         bound: bound(chart.x_scale, number(values, at.bound)),
+        band: claimed(chart.x_scale, band?.map((at2) => number(values, at2))),
         apart: at.apart >= 0 && values[at.apart] === true
       });
       count += 1;
@@ -272,6 +274,10 @@
   function bound(scale, value2) {
     return value2 === null ? null : coordinate(scale, value2);
   }
+  function claimed(scale, both) {
+    const [low, high] = (both ?? [null, null]).map((end) => bound(scale, end));
+    return low === null && high === null ? null : [low, high];
+  }
   function span(table, column2, row, scale) {
     const both = ends(table, column2, row);
     if (!both) return null;
@@ -284,9 +290,9 @@
     for (const { points: points2 } of series) {
       for (const point of points2) {
         const both = way === "x" ? point.xEnds : point.yEnds;
-        const bound2 = way === "x" ? point.bound : null;
-        low = Math.min(low, point[way], both?.[0] ?? Infinity, bound2 ?? Infinity);
-        high = Math.max(high, point[way], both?.[1] ?? -Infinity, bound2 ?? -Infinity);
+        const marks = way === "x" ? [point.bound, ...point.band ?? []].filter((mark) => mark !== null) : [];
+        low = Math.min(low, point[way], both?.[0] ?? Infinity, ...marks);
+        high = Math.max(high, point[way], both?.[1] ?? -Infinity, ...marks);
       }
     }
     return [low, high];
@@ -319,7 +325,7 @@
       grid: { left: 8, right: ends2 ? room + 16 : chart.shape === "bars" ? 64 : 22, top: chart.y_scale === "names" ? 6 : 26, bottom: 26, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
       xAxis: axisOption(request, "x"),
       yAxis: axisOption(request, "y"),
-      series: [...request.series.flatMap((series, at) => drawn(request, series, at, shifts && { room, shift: shifts[at] })), ...bounds(request), ...labels(request)]
+      series: [...bands(request), ...request.series.flatMap((series, at) => drawn(request, series, at, shifts && { room, shift: shifts[at] })), ...bounds(request), ...labels(request)]
     };
   }
   function drawn(request, series, at, label) {
@@ -561,6 +567,24 @@
         const [x, y] = api.coord([bounded[item.dataIndex].bound, bounded[item.dataIndex].y]);
         const style = { stroke: "var(--ink)", lineWidth: 1.5, lineDash: [3, 2] };
         return { type: "line", shape: { x1: x, y1: y - BOUND_HEIGHT / 2, x2: x, y2: y + BOUND_HEIGHT / 2 }, style };
+      }
+    }];
+  }
+  function bands({ series }) {
+    const claimed2 = series.flatMap((one) => one.points).filter((point) => point.band);
+    if (claimed2.length === 0) return [];
+    return [{
+      ...STILL,
+      type: "custom",
+      z: 0,
+      data: claimed2.map(pair),
+      renderItem: (item, api) => {
+        const { band, x: own, y } = claimed2[item.dataIndex];
+        const at = (end, edge) => end == null ? edge : api.coord([end, y])[0];
+        const { x, width } = item.coordSys;
+        const [from, to] = [at(band?.[0], x), at(band?.[1], x + width)];
+        const middle = api.coord([own, y])[1];
+        return { type: "rect", shape: { x: from, y: middle - BOUND_HEIGHT / 2, width: Math.max(to - from, 2), height: BOUND_HEIGHT }, style: { fill: "var(--band)" } };
       }
     }];
   }

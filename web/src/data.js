@@ -27,6 +27,7 @@
  * @property {string|null} series
  * @property {string|null} n
  * @property {string|null} bound
+ * @property {[string, string]} [band]
  * @property {string|null} apart
  * @property {[string, string]|null} only
  * @property {number|null} first

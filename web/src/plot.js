@@ -69,7 +69,7 @@ export function option(request) {
     grid: { left: 8, right: ends ? room + 16 : chart.shape === "bars" ? 64 : 22, top: chart.y_scale === "names" ? 6 : 26, bottom: 26, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
     xAxis: axisOption(request, "x"),
     yAxis: axisOption(request, "y"),
-    series: [...request.series.flatMap((series, at) => drawn(request, series, at, shifts && { room, shift: shifts[at] })), ...bounds(request), ...labels(request)],
+    series: [...bands(request), ...request.series.flatMap((series, at) => drawn(request, series, at, shifts && { room, shift: shifts[at] })), ...bounds(request), ...labels(request)],
   };
 }
 
@@ -392,6 +392,27 @@ function bounds({ series }) {
       const [x, y] = api.coord([bounded[item.dataIndex].bound, bounded[item.dataIndex].y]);
       const style = { stroke: "var(--ink)", lineWidth: 1.5, lineDash: [3, 2] };
       return { type: "line", shape: { x1: x, y1: y - BOUND_HEIGHT / 2, x2: x, y2: y + BOUND_HEIGHT / 2 }, style };
+    },
+  }];
+}
+
+/**
+ * The range that was claimed of each row, behind what was found; an open end goes to the edge of the plot.
+ * @param {Request} request
+ * @returns {object[]}
+ */
+function bands({ series }) {
+  const claimed = series.flatMap((one) => one.points).filter((point) => point.band);
+  if (claimed.length === 0) return [];
+  return [{
+    ...STILL, type: "custom", z: 0, data: claimed.map(pair),
+    renderItem: (/** @type {Item} */ item, /** @type {{ coord: (pair: number[]) => number[] }} */ api) => {
+      const { band, x: own, y } = claimed[item.dataIndex];
+      const at = (/** @type {number|null|undefined} */ end, /** @type {number} */ edge) => (end == null ? edge : api.coord([end, y])[0]);
+      const { x, width } = item.coordSys;
+      const [from, to] = [at(band?.[0], x), at(band?.[1], x + width)];
+      const middle = api.coord([own, y])[1];
+      return { type: "rect", shape: { x: from, y: middle - BOUND_HEIGHT / 2, width: Math.max(to - from, 2), height: BOUND_HEIGHT }, style: { fill: "var(--band)" } };
     },
   }];
 }

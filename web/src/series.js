@@ -13,6 +13,7 @@ import { ends, names, number, place } from "./data.js";
  * @property {[number, number]|null} xEnds
  * @property {[number, number]|null} yEnds
  * @property {number|null} bound On the horizontal axis.
+ * @property {[number|null, number|null]|null} band From where to where on the horizontal axis; an end that is null is open.
  * @property {boolean} apart
  */
 /** @typedef {{ name: string, points: Point[] }} Series */
@@ -26,6 +27,7 @@ import { ends, names, number, place } from "./data.js";
  */
 export function drawing(table, chart, rows) {
   const at = { x: place(table, chart.x), y: place(table, chart.y), series: place(table, chart.series), apart: place(table, chart.apart), bound: place(table, chart.bound) };
+  const band = chart.band?.map((key) => place(table, key));
   const [only, text] = chart.only ?? [null, null];
   const onlyAt = place(table, only);
   const nameAt = names(table);
@@ -53,6 +55,7 @@ export function drawing(table, chart, rows) {
       xEnds: span(table, columnX, values, chart.x_scale),
       yEnds: span(table, columnY, values, chart.y_scale),
       bound: bound(chart.x_scale, number(values, at.bound)),
+      band: claimed(chart.x_scale, band?.map((at) => number(values, at))),
       apart: at.apart >= 0 && values[at.apart] === true,
     });
     count += 1;
@@ -86,6 +89,16 @@ function bound(scale, value) {
 }
 
 /**
+ * @param {Scale} scale
+ * @param {(number|null)[]} [both]
+ * @returns {[number|null, number|null]|null} Null where both ends are open.
+ */
+function claimed(scale, both) {
+  const [low, high] = (both ?? [null, null]).map((end) => bound(scale, end));
+  return low === null && high === null ? null : [low, high];
+}
+
+/**
  * @param {Table} table
  * @param {Column} column
  * @param {Value[]} row
@@ -102,7 +115,7 @@ function span(table, column, row, scale) {
 }
 
 /**
- * The smallest and the largest coordinate, whiskers and bounds included.
+ * The smallest and the largest coordinate, whiskers, bounds and ends of bands included.
  * @param {Series[]} series
  * @param {"x"|"y"} way
  * @returns {[number, number]}
@@ -112,9 +125,9 @@ export function extent(series, way) {
   for (const { points } of series) {
     for (const point of points) {
       const both = way === "x" ? point.xEnds : point.yEnds;
-      const bound = way === "x" ? point.bound : null;
-      low = Math.min(low, point[way], both?.[0] ?? Infinity, bound ?? Infinity);
-      high = Math.max(high, point[way], both?.[1] ?? -Infinity, bound ?? -Infinity);
+      const marks = way === "x" ? [point.bound, ...(point.band ?? [])].filter((mark) => mark !== null) : [];
+      low = Math.min(low, point[way], both?.[0] ?? Infinity, ...marks);
+      high = Math.max(high, point[way], both?.[1] ?? -Infinity, ...marks);
     }
   }
   return [low, high];

@@ -4,6 +4,7 @@
 //!
 //! An input of several parts has a zero byte between them, so that a corpus can be read and edited.
 
+mod audits;
 mod documents;
 mod folders;
 mod recordings;
@@ -93,6 +94,7 @@ pub const TARGETS: &[Target] = &[
     Target::new("repository", repositories::repository),
     Target::new("run", folders::run),
     Target::new("histogram", folders::histogram),
+    Target::new("audit", audits::audit).with(&["crates/audit/data", "dev/crosscheck/src/reading/recorded"]),
     Target::new("tool", tools::tool).with(&["dev/crosscheck/src/reading/recorded"]),
 ];
 

@@ -12,7 +12,7 @@ const LAYERS: [&[&str]; 10] = [
     &["host"],
     &["service"],
     &["bench"],
-    &["analysis"],
+    &["analysis", "audit"],
     &["report"],
     &["selftest"],
     &["cli"],

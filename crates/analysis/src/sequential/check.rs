@@ -25,6 +25,8 @@ use tare_bench::{
 pub struct ClaimReport {
     pub text: String,
     pub verdict: Verdict,
+    /// Whether that is ahead which is claimed to be, by however much; absent if no comparison of it names a side.
+    pub direction: Option<Verdict>,
     /// What it was measured for, if that is another time or number than the published one: `12 s instead of 600 s`. A
     /// verdict says no more than that. None too where the run does not say.
     pub measured_for: Option<String>,
@@ -49,6 +51,8 @@ pub struct CheckReport {
     pub claimed_at_least: Option<f64>,
     /// The claim is that it is no more.
     pub claimed_at_most: Option<f64>,
+    /// Whether a ratio lies on the side of 1 that is claimed; absent if none is.
+    pub direction: Option<Verdict>,
     pub verdict: Verdict,
 }
 
@@ -112,19 +116,29 @@ pub(crate) fn evaluate(report: &SequentialReport, checks: &[Check]) -> Vec<Claim
         let own: Vec<&Check> = checks.iter().filter(|check| check.claim == claim.id).collect();
         let answers: Vec<(Quantifier, Vec<CheckReport>)> =
             own.iter().map(|check| (check.holds, Asked(check).answer(report))).collect();
-        let verdicts = answers.iter().map(|(holds, reports)| {
-            let verdicts: Vec<Verdict> = reports.iter().map(|report| report.verdict).collect();
-            match holds {
-                Quantifier::All => Verdict::of_all(verdicts),
-                Quantifier::Some => Verdict::of_any(verdicts),
-            }
-        });
-        let verdict = Verdict::of_all(verdicts);
+        let verdict = together(&answers, |report| Some(report.verdict)).unwrap_or(Verdict::Inconclusive);
+        let direction = together(&answers, |report| report.direction);
         let checks = answers.into_iter().flat_map(|(_, reports)| reports).collect();
         let measured_for = measured_for(report, &own).filter(|_| verdict != Verdict::Inconclusive);
-        ClaimReport { text: claim.text.clone(), verdict, measured_for, checks }
+        ClaimReport { text: claim.text.clone(), verdict, direction, measured_for, checks }
     });
     claims.collect()
+}
+
+/// The verdict of all checks of a claim, of those that have one; absent if none has.
+fn together(
+    answers: &[(Quantifier, Vec<CheckReport>)],
+    of: impl Fn(&CheckReport) -> Option<Verdict>,
+) -> Option<Verdict> {
+    let of_checks = answers.iter().filter_map(|(holds, reports)| {
+        let verdicts: Vec<Verdict> = reports.iter().filter_map(&of).collect();
+        (!verdicts.is_empty()).then(|| match holds {
+            Quantifier::All => Verdict::of_all(verdicts),
+            Quantifier::Some => Verdict::of_any(verdicts),
+        })
+    });
+    let of_checks: Vec<Verdict> = of_checks.collect();
+    (!of_checks.is_empty()).then(|| Verdict::of_all(of_checks))
 }
 
 /// What the loads that a claim is checked at were done for, as far as that is not what was published.
@@ -138,6 +152,25 @@ fn measured_for(report: &SequentialReport, checks: &[&Check]) -> Option<String> 
         }
     }
     (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// What a ratio says of two figures, by however much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ClaimedSide {
+    Less,
+    More,
+}
+
+impl ClaimedSide {
+    /// Of a ratio that lies within these bounds.
+    fn verdict(self, (low, high): (f64, f64)) -> Verdict {
+        let (is_less, is_more) = (high < 1.0, low > 1.0);
+        match (self, is_less, is_more) {
+            (ClaimedSide::Less, true, _) | (ClaimedSide::More, _, true) => Verdict::Pass,
+            (ClaimedSide::Less, _, true) | (ClaimedSide::More, true, _) => Verdict::Fail,
+            _ => Verdict::Inconclusive,
+        }
+    }
 }
 
 /// A check that is answered by a run.
@@ -188,7 +221,9 @@ impl Asked<'_> {
             (Some(claimed), _, _) => hung(cell, claimed, asked),
             (None, Some(claimed), _) => failures(cell, claimed, asked),
             (None, None, Some(metric)) => {
-                let asked = CheckReport { metric: Some(metric), divided_by: self.divisor(), ..asked };
+                let (divided_by, side) = (self.divisor(), self.side());
+                let direction = side.filter(|_| divided_by.is_some()).map(|_| Verdict::Inconclusive);
+                let asked = CheckReport { metric: Some(metric), divided_by, direction, ..asked };
                 self.measure(report, point, cell, metric, asked)
             }
             (None, None, None) => asked.unanswered(Nothing::NotAsked),
@@ -205,6 +240,7 @@ impl Asked<'_> {
             found: Found::Nothing(Nothing::NotAsked),
             claimed_at_least: self.at_least,
             claimed_at_most: self.at_most,
+            direction: None,
             verdict: Verdict::Inconclusive,
         }
     }
@@ -239,7 +275,18 @@ impl Asked<'_> {
             _ => estimate,
         };
         let factor = single_round::factor(metric, &point.point.load).unwrap_or(f64::INFINITY);
-        asked.answered(Found::Figure(estimate), self.verdict(estimate.reach(factor)))
+        let reach = estimate.reach(factor);
+        let direction = asked.direction.and(self.side()).map(|side| side.verdict(reach));
+        CheckReport { direction, ..asked }.answered(Found::Figure(estimate), self.verdict(reach))
+    }
+
+    /// On which side of 1 a ratio is claimed to lie: a range around 1 names none.
+    fn side(&self) -> Option<ClaimedSide> {
+        match (self.at_least, self.at_most) {
+            (_, Some(most)) if most <= 1.0 => Some(ClaimedSide::Less),
+            (Some(least), _) if least >= 1.0 => Some(ClaimedSide::More),
+            _ => None,
+        }
     }
 
     /// What the figure of a cell is divided by, if the run has it.
@@ -351,6 +398,22 @@ mod tests {
         assert_eq!(
             [found(1.0, 2.0), found(2.1, 3.0), found(0.5, 0.9), found(0.9, 1.5), found(0.5, 3.0)],
             [Verdict::Pass, Verdict::Fail, Verdict::Fail, Verdict::Inconclusive, Verdict::Inconclusive]
+        );
+        let side = |at_least: Option<f64>, at_most: Option<f64>| {
+            let check = Check { at_least, at_most, ..check.clone() };
+            Asked(&check).side()
+        };
+        let sides = [
+            side(None, Some(0.1)),
+            side(Some(1.0), None),
+            side(Some(0.5), Some(1.5)),
+            side(Some(2.0), Some(3.0)),
+        ];
+        assert_eq!(sides, [Some(ClaimedSide::Less), Some(ClaimedSide::More), None, Some(ClaimedSide::More)]);
+        let less = |low, high| ClaimedSide::Less.verdict((low, high));
+        assert_eq!(
+            [less(0.1, 0.2), less(1.1, 2.0), less(0.9, 1.1)],
+            [Verdict::Pass, Verdict::Fail, Verdict::Inconclusive]
         );
         let one_round = |value: f64, factor| Asked(&check).verdict(Estimate::known(value).reach(factor));
         assert_eq!(

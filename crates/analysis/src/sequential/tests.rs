@@ -20,10 +20,15 @@ fn verdict_text(claim: &ClaimReport) -> String {
     format!("{}{reach}", claim.verdict.word(Question::Claim))
 }
 
+/// `; direction: holds`.
+fn direction(verdict: Option<Verdict>) -> String {
+    verdict.map_or(String::new(), |verdict| format!("; direction: {}", verdict.word(Question::Claim)))
+}
+
 /// A line for each claim, for each of its checks, and for each cell.
 fn words(report: &SequentialReport) -> String {
     let claims = report.claims.iter().flat_map(|claim| {
-        let head = format!("{}: {}", verdict_text(claim), claim.text);
+        let head = format!("{}{}: {}", verdict_text(claim), direction(claim.direction), claim.text);
         let check = |check: &CheckReport| format!("  {}: {}: {}", check.verdict, check.what(), check.found());
         std::iter::once(head).chain(claim.checks.iter().map(check))
     });

@@ -46,6 +46,7 @@ const EXAMPLES: &[Example] = &[
         question: "Which framework costs least, and which cannot be separated?",
         commands: &["tare run experiments/quick.toml", "tare show", "tare report"],
     },
+    Example { question: "Can these published figures be true?", commands: &["tare audit record/quick"] },
     Example { question: "How do two frameworks differ?", commands: &["tare compare hyper axum"] },
     Example {
         question: "Did this branch make my service slower?",

@@ -1,6 +1,7 @@
 //! One file a command.
 
 mod asked;
+pub(crate) mod audit;
 pub(crate) mod bisect;
 pub(crate) mod build;
 pub(crate) mod compare;

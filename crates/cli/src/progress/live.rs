@@ -27,6 +27,11 @@ const DRAWN_EVERY: Duration = Duration::from_secs(1);
 /// Computing a table may take this part of the time.
 const SHARE: u32 = 100;
 
+/// Of fewer blocks there is no interval, or one that says little.
+const FEW_BLOCKS: u64 = 7;
+/// This many say something.
+const ENOUGH_BLOCKS: u64 = 12;
+
 /// A view on the terminal, for as long as this lives.
 #[derive(Debug)]
 pub(super) struct Stage<'a> {
@@ -78,6 +83,8 @@ impl Drop for Stage<'_> {
 pub(crate) struct RunProgress<'a> {
     progress: &'a Progress,
     plan: &'a Plan,
+    /// When the first block began.
+    pilots_ns: u64,
     stage: Option<(Stage<'a>, Model<'a>)>,
 }
 
@@ -89,12 +96,26 @@ impl<'a> RunProgress<'a> {
             stage.draw(false, |elapsed| model.view(elapsed));
             (stage, model)
         });
-        RunProgress { progress, plan: &header.plan, stage }
+        RunProgress { progress, plan: &header.plan, pilots_ns: 0, stage }
     }
 
     fn name(&self, slot: Slot) -> String {
         let (point, row) = (&self.plan.points[slot.point], &self.plan.rows[slot.row]);
         format!("{}, {}", row.label, point.describe())
+    }
+
+    /// Once it is known what a block takes, and while there is time to stop and ask for more.
+    fn warn_of_few_blocks(&mut self, record: &Record, left: Duration) {
+        let Record::Block(Block { block, elapsed_ns, .. }) = record else { return };
+        match block {
+            0 => self.pilots_ns = *elapsed_ns,
+            1 if self.plan.blocks().is_bound => {
+                if let Some(note) = too_few(self.pilots_ns, elapsed_ns.saturating_sub(self.pilots_ns), left) {
+                    self.progress.keep(&note);
+                }
+            }
+            _ => {}
+        }
     }
 
     /// What stays on the screen of a sample that is a run of its own.
@@ -125,6 +146,7 @@ impl Watch for RunProgress<'_> {
             Record::Sample(sample) if self.plan.is_sequential() => self.report_outcome(sample),
             _ => tell(self.progress, self.plan, record, left),
         }
+        self.warn_of_few_blocks(record, left);
         let Some((stage, model)) = &mut self.stage else { return };
         model.on_record(record, left);
         if model.has_more_to_compute(record) {
@@ -134,6 +156,23 @@ impl Watch for RunProgress<'_> {
             stage.draw(matches!(record, Record::Sample(_)), |elapsed| model.view(elapsed));
         }
     }
+}
+
+/// What is said after the first block where the budget has room for few of them.
+fn too_few(pilots_ns: u64, block_ns: u64, left: Duration) -> Option<String> {
+    let block = Duration::from_nanos(block_ns.max(1));
+    let fit = 1 + u64::try_from(left.as_nanos() / block.as_nanos()).unwrap_or(u64::MAX);
+    let enough = Duration::from_nanos(pilots_ns.saturating_add(block_ns.saturating_mul(ENOUGH_BLOCKS)));
+    // In steps that a person would ask for.
+    let budget_s = enough.as_secs().div_ceil(10) * 10;
+    (fit < FEW_BLOCKS).then(|| {
+        format!(
+            "{} about {fit} blocks of {} fit into the budget, which is few for an interval; --budget {budget_s}s has room for \
+             {ENOUGH_BLOCKS}",
+            paint("33", "note:"),
+            duration(block)
+        )
+    })
 }
 
 fn tell(progress: &Progress, plan: &Plan, record: &Record, left: Duration) {
@@ -158,4 +197,18 @@ fn tell(progress: &Progress, plan: &Plan, record: &Record, left: Duration) {
         Record::Stopped(stopped) => format!("block {}: {} stopped", stopped.block + 1, label(stopped.row)),
     };
     progress.say(&format!("{said}; {left}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_blocks_are_announced_with_a_budget_that_has_room_for_more() {
+        let second = 1_000_000_000;
+        let note = too_few(13 * second, 17 * second, Duration::from_secs(60)).unwrap();
+        assert!(note.ends_with("about 4 blocks of 17 s fit into the budget, which is few for an interval; --budget 220s has room for 12"));
+        assert_eq!(too_few(13 * second, 2 * second, Duration::from_secs(60)), None);
+        assert!(too_few(0, 0, Duration::ZERO).is_some(), "nothing is divided by nothing");
+    }
 }

@@ -1,6 +1,7 @@
 //! The command `tare` from end to end: against services made to misbehave, and against real ones.
 
 mod answers;
+mod audit;
 mod bisect;
 mod broken;
 mod build;

@@ -17,6 +17,9 @@ pub struct Chart {
     pub n: Option<String>,
     /// Key of a column of the unit of `x`: how far a figure may go before it means something else, as a mark across each row.
     pub bound: Option<String>,
+    /// Keys of two columns of the unit of `x`, each of which may be empty: the range that was claimed of each row, as a band.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub band: Option<[String; 2]>,
     /// Key of a flag: such rows are drawn, and not joined to others: dropped slices.
     pub apart: Option<String>,
     /// Rows of this text alone are drawn: a column and the text, where a table has more than one kind of row.

@@ -58,6 +58,8 @@ pub enum Kind {
     Comparison,
     /// Run against run, or a history of runs.
     History,
+    /// What was published by others, held against arithmetic.
+    Audit,
 }
 
 impl Kind {
@@ -68,6 +70,7 @@ impl Kind {
             Kind::Capacity => "capacity under an SLO",
             Kind::Comparison => "comparison",
             Kind::History => "history",
+            Kind::Audit => "audit",
         }
     }
 }

@@ -120,6 +120,10 @@ fn check_chart(chart: &Chart, table: &Table) -> Vec<String> {
         chart.bound.iter().all(bounds),
         format!("no bound {:?} of the unit of \"{}\"", chart.bound, chart.x),
     );
+    must(
+        chart.band.iter().flatten().all(bounds),
+        format!("no band {:?} of the unit of \"{}\"", chart.band, chart.x),
+    );
     must(chart.apart.iter().all(|key| has(key, Unit::Flag)), format!("no flag {:?}", chart.apart));
     let only = |[key, text]: &[String; 2]| {
         has(key, Unit::Text) && table.values(key).any(|value| value.text() == Some(text))

@@ -74,8 +74,18 @@ fn could_have_seen(again: &Again, found: &Comparison) -> Option<String> {
 
 /// `hyper: none of 875032 requests; axum: 2 of 875032 requests: reset 2`.
 fn errors(found: &Comparison) -> String {
-    let of = |contender: &Contender| format!("{}: {}", contender.label, contender.errors());
-    [&found.baseline, &found.candidate].map(of).join("; ")
+    let of = |(contender, part): (&Contender, &'static str)| {
+        format!("{}: {}", called(&contender.label, part), contender.errors())
+    };
+    [(&found.baseline, "baseline"), (&found.candidate, "candidate")].map(of).join("; ")
+}
+
+/// A longer name, such as a command with its options, would be a column as wide as a terminal.
+const NAME_CHARS_MAX: usize = 24;
+
+/// What stands for a contender where its name is one of several things in a line: its part, if the name is long. The facts have both.
+fn called<'a>(label: &'a str, part: &'a str) -> &'a str {
+    if label.chars().count() > NAME_CHARS_MAX { part } else { label }
 }
 
 fn contender(found: &Contender) -> String {
@@ -108,7 +118,7 @@ pub(crate) fn metrics(found: &Comparison) -> Section {
          excludes {delta}. The confidence holds for all looks together.",
         delta = percent(found.delta)
     );
-    let labels = [found.baseline.label.as_str(), &found.candidate.label];
+    let labels = [called(&found.baseline.label, "baseline"), called(&found.candidate.label, "candidate")];
     let table = columns(labels).and(effects()).table("Metrics of both", found.figures.iter().cloned());
     let section = Section::new("metrics", "Effect by metric", &lead, table);
     let known: Vec<String> = found.figures.iter().filter_map(Figure::text).collect();
@@ -128,7 +138,7 @@ fn again(found: &Again) -> Section {
     let lead = "The candidate was measured a second time, in a process of its own. The two are the same build, so what differs \
                 was made by this machine. If one build differs from itself by a regression or more in a deciding metric, the \
                 comparison is not valid.";
-    let labels = [found.original.as_str(), &found.label];
+    let labels = [called(&found.original, "candidate"), called(&found.label, "candidate again")];
     let table = columns(labels).and(effects()).table("Metrics of one build", found.figures.iter().cloned());
     Section::new("again", "The candidate against itself", lead, table)
 }
@@ -255,6 +265,24 @@ mod tests {
     #[test]
     fn a_candidate_that_is_worse_fails() {
         assert_snapshot!(text(&told(&kept(14, 0.9))));
+    }
+
+    #[test]
+    fn a_long_command_is_no_column() {
+        let mut kept = kept(14, 1.0);
+        let command = "node server.js --with options --of all kinds";
+        let plan = &mut kept.header.plan;
+        plan.rows[1].label = command.to_owned();
+        if let tare_bench::plan::Until::Gate(gate) = &mut plan.until {
+            gate.candidate = command.to_owned();
+        }
+        let found = told(&kept);
+        let table = found.sections[0].table.as_ref().unwrap();
+        let titles: Vec<&str> = table.columns.iter().map(|column| column.title.as_str()).collect();
+        assert_eq!(titles[3..5], ["a", "candidate"]);
+        let fact = |label: &str| found.facts.iter().find(|fact| fact.label == label).unwrap().text.clone();
+        assert!(fact("Candidate").starts_with(command), "{}", fact("Candidate"));
+        assert!(fact("Errors").contains("; candidate: none of "), "{}", fact("Errors"));
     }
 
     #[test]

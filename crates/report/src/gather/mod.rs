@@ -1,5 +1,6 @@
 //! From run folders to documents: one module for each kind of run, and in it a file for each section.
 
+pub mod audit;
 mod capacity;
 mod columns;
 mod comparison;

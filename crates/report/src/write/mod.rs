@@ -77,7 +77,7 @@ fn tables(document: &Document) -> impl Iterator<Item = (&Section, &Table)> {
 fn question(kind: Kind) -> Question {
     match kind {
         Kind::Comparison | Kind::Capacity => Question::Gate,
-        Kind::Interleaved | Kind::Sequential | Kind::History => Question::Row,
+        Kind::Interleaved | Kind::Sequential | Kind::History | Kind::Audit => Question::Row,
     }
 }
 

@@ -51,7 +51,15 @@ fn claims(run: &Experiment) -> String {
         1.0 => String::new(),
         scale => format!(" at scale {scale}"),
     };
-    tally(&verdicts).map_or(String::new(), |tally| format!("{tally}{scale}. "))
+    let directions: Vec<Verdict> = run.report.claims.iter().filter_map(|claim| claim.direction).collect();
+    tally(&verdicts).map_or(String::new(), |tally| format!("{tally}{scale}. ")) + &ahead(&directions)
+}
+
+/// `In direction alone, of 4 claims 3 hold and 1 does not. `; empty if no claim names a side.
+fn ahead(directions: &[Verdict]) -> String {
+    let told =
+        tally(directions).map(|tally| format!("In direction alone, {}. ", tally.replacen("Of", "of", 1)));
+    told.unwrap_or_default()
 }
 
 /// `Of 5 claims 1 holds, 3 do not, and 1 is inconclusive`; absent if there is no claim.

@@ -9,7 +9,7 @@ use tare_bench::metric::{self, Metric};
 
 use super::Experiment;
 use crate::{
-    document::{Chart, Scale, Section, Shape, Unit, Value},
+    document::{Chart, Scale, Section, Shape, Tone, Unit, Value},
     gather::columns::Columns,
 };
 
@@ -33,7 +33,10 @@ pub(crate) fn verdicts(run: &Experiment) -> Option<Section> {
     // First what is short: whoever writes a table names its rows by the first text of each.
     let columns = Columns::new()
         .text("id", "claim", |(id, _): &Judged| (*id).to_owned())
-        .text("verdict", "verdict here", |(_, claim)| word(claim.verdict))
+        .text("direction", "direction", |(_, claim)| claim.direction.map(word))
+        .help("Is that ahead here which is claimed to be, by however much? Absent if no side is claimed.")
+        .text("verdict", "as stated", |(_, claim)| as_stated(claim))
+        .help("With the factors and figures that were claimed.")
         .text("measured_for", "measured for", |(_, claim)| claim.measured_for.clone())
         .help("If it is not the published time or number.")
         .text("claim", "what was claimed", |(_, claim)| claim.text.clone())
@@ -45,7 +48,8 @@ pub(crate) fn verdicts(run: &Experiment) -> Option<Section> {
         .count("inconclusive", "inconclusive", count(Verdict::Inconclusive))
         .hidden();
     let lead = "Each claim is checked by comparisons, which are in the experiment's file. It holds if all of them hold, or \
-                one of them if it claims no more. A verdict says nothing about a longer load than the one that was measured.";
+                one of them if it claims no more. A claim can hold in its direction and not in its size. A verdict says \
+                nothing about a longer load than the one that was measured.";
     let table = columns.table("Claims and verdicts", claims);
     Some(Section::new("claims", "Does it still hold?", lead, table))
 }
@@ -59,6 +63,14 @@ fn decisive(claim: &ClaimReport) -> Option<String> {
         more => format!(" (and {more} more)"),
     };
     Some(format!("{}: {}{more}", first.what(), first.found()))
+}
+
+/// One that holds in its direction alone is of another size, which is no contradiction.
+fn as_stated(claim: &ClaimReport) -> Value {
+    match (claim.verdict, claim.direction) {
+        (Verdict::Fail, Some(Verdict::Pass)) => Value::Word("other size", Tone::Open),
+        (verdict, _) => word(verdict),
+    }
 }
 
 fn word(verdict: Verdict) -> Value {
@@ -106,6 +118,7 @@ pub(crate) fn evidence(run: &Experiment) -> Option<Section> {
     let columns = Columns::new()
         .text("comparison", "comparison", Evidence::name)
         .text("metric", "of", Evidence::metric)
+        .text("direction", "direction", |row| row.check.direction.map(word))
         .facet("verdict", "verdict", |row| word(row.check.verdict))
         .text("found", "what was found", |row| row.check.found())
         .facet("id", "claim", |row| row.id.to_owned())
@@ -134,7 +147,7 @@ fn ratios(rows: &[Evidence]) -> Option<Chart> {
         |verdict: Verdict| rows.iter().filter(is_ratio).filter(|row| row.check.verdict == verdict).count();
     let all = rows.iter().filter(is_ratio).count();
     let alt = format!(
-        "{all} ratios with their intervals: {} hold, {} do not, {} inconclusive. What is claimed of each stands in the table.",
+        "{all} ratios with their intervals: {} hold, {} do not, {} inconclusive. The range that is claimed of each is a band behind it.",
         with(Verdict::Pass),
         with(Verdict::Fail),
         with(Verdict::Inconclusive)
@@ -142,8 +155,9 @@ fn ratios(rows: &[Evidence]) -> Option<Chart> {
     let chart = Chart::new(Shape::Points, "value", "comparison", &alt)
         .series("verdict")
         .scales(Scale::Log, Scale::Names)
-        .title("Ratios that were compared")
+        .title("What was claimed (band), and what was found (with its interval)")
         .n("rounds")
         .only("kind", "ratio");
-    (all > 1).then_some(chart)
+    let band = ["claimed_least", "claimed_most"].map(str::to_owned);
+    (all > 1).then_some(Chart { band: Some(band), ..chart })
 }

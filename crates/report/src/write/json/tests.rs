@@ -15,8 +15,8 @@ use crate::{
     write::fixture::{self, bare, hostile, interleaved},
 };
 
-const KINDS: [Kind; 5] =
-    [Kind::Interleaved, Kind::Sequential, Kind::Capacity, Kind::Comparison, Kind::History];
+const KINDS: [Kind; 6] =
+    [Kind::Interleaved, Kind::Sequential, Kind::Capacity, Kind::Comparison, Kind::History, Kind::Audit];
 
 fn schema() -> Value {
     serde_json::from_str(SCHEMA).expect("the schema is JSON")

@@ -1,0 +1,82 @@
+//! `results.json` of TechEmpower's Framework Benchmarks: for each type of test and framework a list of what wrk printed, one for
+//! each number of connections. How many CPUs a server used is in other files.
+
+use serde_json::Value;
+
+use super::{
+    Rows,
+    text::{at, time_at_ns},
+};
+use crate::published::{Latency, Load, Row, Source};
+
+/// Requests that are sent at once on each connection in the test `plaintext`.
+const PIPELINE: f64 = 16.0;
+/// Answers of 4xx and 5xx, in one figure. What had no answer is not among the requests.
+const FAILURES: &str = "5xx";
+
+pub(super) fn read(_: &str, value: &Value) -> Option<Rows> {
+    let raw = value.get("rawData")?.as_object()?;
+    let duration_s = at(value, "duration");
+    let levels = |key: &str| -> Vec<f64> {
+        value.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_f64).collect()
+    };
+    let (levels, pipelined) = (levels("concurrencyLevels"), levels("pipelineConcurrencyLevels"));
+    let mut read = Rows { source: Source::TechEmpower, rows: Vec::new(), unread: 0 };
+    for (kind, frameworks) in raw {
+        let Some(frameworks) = frameworks.as_object() else { continue };
+        let of_kind = if kind == "plaintext" && !pipelined.is_empty() { &pipelined } else { &levels };
+        for (framework, loads) in frameworks {
+            for (place, load) in loads.as_array().into_iter().flatten().enumerate() {
+                // Of the tests with several queries the list goes through these, at the most connections.
+                let connections = match kind.as_str() {
+                    "query" | "update" | "cached-query" => levels.last(),
+                    _ => of_kind.get(place),
+                };
+                match row(kind, framework, connections.copied(), duration_s, load) {
+                    Some(row) => read.rows.push(place_of(row, kind, place)),
+                    None => read.unread += 1,
+                }
+            }
+        }
+    }
+    Some(read)
+}
+
+/// Tests with several queries have no other name for a load than its place.
+fn place_of(row: Row, kind: &str, place: usize) -> Row {
+    match kind {
+        "query" | "update" | "cached-query" => {
+            Row { test: format!("{}, load {}", row.test, place + 1), ..row }
+        }
+        _ => row,
+    }
+}
+
+fn row(
+    kind: &str,
+    framework: &str,
+    connections: Option<f64>,
+    duration_s: Option<f64>,
+    load: &Value,
+) -> Option<Row> {
+    let requests = at(load, "totalRequests")?;
+    let elapsed_s = at(load, "endTime").zip(at(load, "startTime")).map(|(end, start)| end - start);
+    let elapsed_s = duration_s.or(elapsed_s).filter(|elapsed_s| *elapsed_s > 0.0);
+    let pipeline = if kind == "plaintext" { PIPELINE } else { 1.0 };
+    Some(Row {
+        name: framework.to_owned(),
+        test: connections.map_or(kind.to_owned(), |connections| format!("{kind}, {connections} connections")),
+        load: Load { slots: connections.map(|connections| connections * pipeline), ..Load::default() },
+        // What is ranked is this quotient: the file has no rate of its own.
+        per_second: elapsed_s.map(|elapsed_s| requests / elapsed_s),
+        requests: Some(requests),
+        failed: at(load, FAILURES),
+        elapsed_s,
+        latency: Latency {
+            ns_mean: time_at_ns(load, "latencyAvg"),
+            ns_max: time_at_ns(load, "latencyMax"),
+            ..Latency::default()
+        },
+        ..Row::default()
+    })
+}

@@ -1,0 +1,103 @@
+//! A run of Tare as what was published: it is held to the same rules.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tare_analysis::loads;
+use tare_audit::{Latency, Load, Published, Row, Source};
+use tare_bench::{
+    folder::StoredRun,
+    plan::LoadSpec,
+    sample::{Outcome, Sample},
+};
+
+/// Sums over the samples of a row at a point.
+#[derive(Default)]
+struct Sums {
+    answered: f64,
+    elapsed_ns: f64,
+    /// Of all requests: how long each was under way.
+    in_flight_ns: f64,
+    latency_ns: f64,
+    count: f64,
+    ns_min: f64,
+    ns_max: f64,
+    server_cpu_ns: f64,
+}
+
+/// The rows of a run at each of its loads. A row whose throughput its own report withholds was not published.
+pub fn of_run(run: &StoredRun) -> Published {
+    let plan = &run.header.plan;
+    let withheld = withheld(run);
+    let mut sums: BTreeMap<(usize, usize), Sums> = BTreeMap::new();
+    let samples = run.records.iter().filter_map(|record| record.sample());
+    let is_published = |sample: &&Sample| !withheld.contains(plan.rows[sample.row].label.as_str());
+    for sample in samples.filter(|sample| sample.outcome == Outcome::Measured).filter(is_published) {
+        sums.entry((sample.point, sample.row)).or_default().add(sample);
+    }
+    let row = |((point, row), sums): (&(usize, usize), &Sums)| {
+        let point = &plan.points[*point];
+        Row {
+            name: plan.rows[*row].label.clone(),
+            test: point.describe(),
+            load: load(&point.load, sums),
+            // What a rate is related to is what elapsed, and so is the CPU time.
+            cpus_used: (sums.server_cpu_ns > 0.0).then(|| sums.server_cpu_ns / sums.elapsed_ns),
+            cpus: (!plan.is_sequential()).then_some(plan.pinning.server.len() as f64),
+            ..sums.row()
+        }
+    };
+    Published { source: Source::Tare, rows: sums.iter().map(row).collect(), unread: run.damage.len() }
+}
+
+fn withheld(run: &StoredRun) -> BTreeSet<String> {
+    if run.header.plan.is_sequential() {
+        return BTreeSet::new();
+    }
+    let rows = loads::compute(run).into_iter().flat_map(|load| load.report.rows);
+    rows.filter(|row| row.requests_per_second.is_none()).map(|row| row.label).collect()
+}
+
+/// A short slice ends while the last answers are awaited, so what was under way is what was counted, and not the connections.
+fn load(load: &LoadSpec, sums: &Sums) -> Load {
+    match load {
+        LoadSpec::Closed { think_ns, .. } => {
+            let slots = (sums.elapsed_ns > 0.0).then(|| sums.in_flight_ns / sums.elapsed_ns);
+            Load { slots, thinks: think_ns.is_some(), reconnects: false }
+        }
+        LoadSpec::Open { .. } | LoadSpec::Sessions { .. } | LoadSpec::Batch { .. } => Load::default(),
+    }
+}
+
+impl Sums {
+    fn add(&mut self, sample: &Sample) {
+        let latency = &sample.load.latency;
+        self.answered += sample.load.answered as f64;
+        self.elapsed_ns += sample.load.elapsed_ns as f64;
+        self.in_flight_ns += sample.load.in_flight_ns as f64;
+        self.latency_ns += latency.ns_mean * latency.count as f64;
+        let is_first = self.count == 0.0;
+        self.ns_min = if is_first { latency.ns_min as f64 } else { self.ns_min.min(latency.ns_min as f64) };
+        self.count += latency.count as f64;
+        let ns_max = latency.quantiles_ns.last().map_or(0.0, |(_, ns)| *ns as f64);
+        self.ns_max = self.ns_max.max(ns_max);
+        self.server_cpu_ns += sample.host.server_cpu_ns as f64;
+    }
+
+    fn row(&self) -> Row {
+        let elapsed_s = (self.elapsed_ns > 0.0).then_some(self.elapsed_ns / 1e9);
+        Row {
+            per_second: elapsed_s.map(|elapsed_s| self.answered / elapsed_s),
+            requests: Some(self.answered),
+            elapsed_s,
+            latency: Latency {
+                ns_min: (self.count > 0.0).then_some(self.ns_min),
+                ns_mean: (self.count > 0.0).then(|| self.latency_ns / self.count),
+                ns_max: (self.count > 0.0).then_some(self.ns_max),
+                quantiles_ns: Vec::new(),
+            },
+            // Its report has one for each of these figures.
+            has_interval: true,
+            ..Row::default()
+        }
+    }
+}

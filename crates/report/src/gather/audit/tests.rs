@@ -1,0 +1,49 @@
+use std::path::Path;
+
+use tare_audit::{Doubt, Finding, audit, read};
+
+use super::*;
+use crate::write::text::{self, Look};
+
+fn excerpt(path: &str) -> Published {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../audit/data").join(path);
+    read(path, &std::fs::read(file).unwrap()).unwrap()
+}
+
+fn of(path: &str) -> Document {
+    let published = excerpt(path);
+    document(&published, &audit(&published), &[path.to_owned()])
+}
+
+#[test]
+fn the_audit_of_an_excerpt_in_words() {
+    insta::assert_snapshot!(text::brief(
+        &of("http-arena/baseline-h2c-1024.json"),
+        Look { colours: false, width: Some(120) }
+    ));
+}
+
+#[test]
+fn a_sentence_has_the_figures_of_its_doubt() {
+    let published = excerpt("http-arena/baseline-4096.json");
+    let with = |used: f64| {
+        let finding = Finding { about: About::Row(0), doubt: Doubt::MoreCpu { used, cpus: 64.0 } };
+        let document = document(&published, &Audit { findings: vec![finding] }, &[]);
+        let table = document.sections[1].table.clone().unwrap();
+        table.values("findings").next().unwrap().text().unwrap().to_owned()
+    };
+    assert!(with(66.8).starts_with("66.8 CPUs were busy, and the server had 64: "), "{}", with(66.8));
+    assert!(with(70.0).starts_with("70 CPUs were busy, and the server had 64: "), "{}", with(70.0));
+}
+
+#[test]
+fn what_no_rule_speaks_against_is_said_to_be_no_proof() {
+    let mut published = excerpt("http-arena/baseline-4096.json");
+    published.rows.truncate(1);
+    published.rows[0].cpus_used = Some(60.0);
+    let document = document(&published, &audit(&published), &[]);
+    assert_eq!(document.answer, "No rule speaks against any of the 1 row.");
+    let sections: Vec<&str> = document.sections.iter().map(|section| section.id.as_str()).collect();
+    assert_eq!(sections, ["rules", "arithmetic"], "there is no row to show");
+    assert!(document.notes[1].starts_with("that no rule is broken shows only "));
+}

@@ -1,0 +1,224 @@
+//! The words of an audit, all in this place. They are those of a colleague: figures side by side, what does not fit, and what most
+//! often is the reason.
+
+use tare_analysis::figures::{percent, time};
+use tare_audit::{Doubt, Row, Rule, Statistic};
+
+use super::{per_second, plural};
+
+/// What a reader must know of every audit.
+pub(super) const NOTES: [&str; 2] = [
+    "a finding is a question to whoever published the figures; most have a simple reason, such as a column that is filled from \
+     another one",
+    "that no rule is broken shows only that the figures do not contradict each other",
+];
+
+pub(super) fn answer(rows: usize, untrue: usize, not_shown: usize, tests: usize) -> String {
+    let all = format!("{rows} row{}", plural(rows));
+    let of_tests = match tests {
+        0 => String::new(),
+        1 => " One finding concerns a test as a whole.".to_owned(),
+        _ => format!(" {tests} findings concern tests as a whole."),
+    };
+    let have = |count: usize| if count == 1 { "has" } else { "have" };
+    let of_rows = match (untrue, not_shown) {
+        (0, 0) => format!("No rule speaks against any of the {all}."),
+        (0, _) => format!(
+            "Of {all}, {not_shown} {} figures that do not show what they are read as.",
+            have(not_shown)
+        ),
+        (_, 0) => format!("Of {all}, {untrue} {} figures that cannot be true.", have(untrue)),
+        _ => format!(
+            "Of {all}, {untrue} {} figures that cannot be true, and {not_shown} more {} figures that do not show what \
+             they are read as.",
+            have(untrue),
+            have(not_shown)
+        ),
+    };
+    of_rows + &of_tests
+}
+
+/// What the rows of a source have, of what rules need.
+pub(super) fn stated(rows: &[Row]) -> String {
+    let stated = [
+        ("a rate", rows.iter().any(|row| row.per_second.is_some())),
+        ("counts", rows.iter().any(|row| row.requests.is_some())),
+        ("connections", rows.iter().any(|row| row.load.slots.is_some())),
+        ("a mean latency", rows.iter().any(|row| row.latency.ns_mean.is_some())),
+        ("quantiles", rows.iter().any(|row| !row.latency.quantiles_ns.is_empty())),
+        ("CPU use", rows.iter().any(|row| row.cpus_used.is_some())),
+    ];
+    let stated: Vec<&str> =
+        stated.into_iter().filter(|(_, is_there)| *is_there).map(|(what, _)| what).collect();
+    match stated.as_slice() {
+        [] => "nothing that a rule needs".to_owned(),
+        [only] => (*only).to_owned(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+pub(super) fn name(rule: Rule) -> &'static str {
+    match rule {
+        Rule::Sign => "no time is below zero",
+        Rule::Order => "latencies in order",
+        Rule::LittleAbove => "no more in flight than sent",
+        Rule::CpuTime => "no more CPU than there is",
+        Rule::MeanAsQuantile => "a quantile is not the mean",
+        Rule::LittleBelow => "connections are accounted for",
+        Rule::Count => "rate and counts agree",
+        Rule::Failures => "failures are no throughput",
+        Rule::IdleServer => "the fastest server was busy",
+        Rule::Ceiling => "no ceiling that rows share",
+        Rule::Repetition => "runs agree",
+        Rule::Spread => "ranks have intervals",
+    }
+}
+
+pub(super) fn arithmetic(rule: Rule) -> &'static str {
+    match rule {
+        Rule::Sign => "a latency is zero or more",
+        Rule::Order => {
+            "minimum <= each quantile <= the next one <= maximum, and the mean lies between minimum and maximum"
+        }
+        Rule::LittleAbove => "rate x mean latency <= connections x requests on each (5% for rounding)",
+        Rule::CpuTime => "CPUs kept busy <= CPUs of the server (1% for the instants of reading)",
+        Rule::MeanAsQuantile => {
+            "a quantile from 90% on differs from the mean, unless all requests took the same"
+        }
+        Rule::LittleBelow => "in a closed loop, rate x mean latency >= 90% of connections x requests on each",
+        Rule::Count => "rate = requests / time (5% for rounding)",
+        Rule::Failures => "a rate counts no request that failed, if more than 0.1% did",
+        Rule::IdleServer => "rows within 10% of the fastest keep 90% of their CPUs busy",
+        Rule::Ceiling => "fewer than 10 rows lie within 10% of the fastest, or their CPU use is stated",
+        Rule::Repetition => "the fastest run of a server is within 10% of its slowest",
+        Rule::Spread => "a rank comes with an interval, or with more than one run",
+    }
+}
+
+pub(super) fn reference(rule: Rule) -> &'static str {
+    match rule {
+        Rule::LittleAbove | Rule::LittleBelow => {
+            "J. D. C. Little, A Proof for the Queuing Formula L = λW, Operations Research 9 (1961)"
+        }
+        Rule::Sign | Rule::Order | Rule::MeanAsQuantile => "definition of a quantile (Hyndman and Fan 1996)",
+        Rule::CpuTime | Rule::IdleServer | Rule::Ceiling => {
+            "B. Gregg, Systems Performance (2020), section 2.5: utilisation"
+        }
+        Rule::Count | Rule::Failures => "definition of throughput (RFC 2544, section 26.1)",
+        Rule::Repetition | Rule::Spread => {
+            "A. Georges et al., Statistically Rigorous Java Performance Evaluation, OOPSLA 2007"
+        }
+    }
+}
+
+fn statistic(of: Statistic) -> String {
+    match of {
+        Statistic::Minimum => "the minimum".to_owned(),
+        Statistic::Mean => "the mean".to_owned(),
+        Statistic::Maximum => "the maximum".to_owned(),
+        Statistic::Quantile(_) => quantile(of),
+    }
+}
+
+/// `p99`, `p99.9`, without what binary fractions add.
+fn quantile(of: Statistic) -> String {
+    match of {
+        Statistic::Quantile(probability) => format!("p{}", (probability * 1e8).round() / 1e6),
+        other => statistic(other),
+    }
+}
+
+/// Below zero too.
+fn ns(number: f64) -> String {
+    if number < 0.0 { format!("-{}", time(-number)) } else { time(number) }
+}
+
+fn share(part: f64, of: f64) -> String {
+    percent(part / of)
+}
+
+/// A doubt with its figures.
+pub(super) fn sentence(doubt: &Doubt) -> String {
+    match *doubt {
+        Doubt::BelowZero { what, ns: latency } => format!("{} is {}", statistic(what), ns(latency)),
+        Doubt::OutOfOrder { less, more } => {
+            format!(
+                "{} ({}) is greater than {} ({})",
+                statistic(less.0),
+                ns(less.1),
+                statistic(more.0),
+                ns(more.1)
+            )
+        }
+        Doubt::QuantileIsMean { probability, ns: latency } => format!(
+            "{} is the mean, to the last digit ({}), as if its column had been filled from that of the mean",
+            quantile(Statistic::Quantile(probability)),
+            ns(latency)
+        ),
+        Doubt::TooManyInFlight { in_flight, slots } => format!(
+            "rate times mean latency is {} requests in flight, and the load allows {}: the mean and the rate are not of the \
+             same requests",
+            whole(in_flight),
+            whole(slots)
+        ),
+        Doubt::TooFewInFlight { in_flight, slots } => format!(
+            "rate times mean latency is {} requests in flight, {} of the {} that the load allows: connections were idle, or \
+             the mean leaves out what some requests waited for",
+            whole(in_flight),
+            share(in_flight, slots),
+            whole(slots)
+        ),
+        Doubt::MoreCpu { used, cpus } => format!(
+            "{} CPUs were busy, and the server had {}: CPU time was sampled over another time than the rate",
+            one_digit(used),
+            one_digit(cpus)
+        ),
+        Doubt::OtherRate { per_second: stated, counted_per_second } => {
+            format!(
+                "{} is stated, and the counts give {}",
+                per_second(stated),
+                per_second(counted_per_second)
+            )
+        }
+        Doubt::FailuresCounted { failed, requests } => {
+            format!(
+                "{} of the requests failed ({} of {}), and the rate counts them",
+                share(failed, requests),
+                whole(failed),
+                whole(requests)
+            )
+        }
+        Doubt::IdleAtTheTop { used, cpus } => format!(
+            "it is among the fastest with {} of its {} CPUs busy ({}): what ended its rate was not the server",
+            one_digit(used),
+            one_digit(cpus),
+            share(used, cpus)
+        ),
+        Doubt::RunsDiffer { runs, per_second_min, per_second_max } => format!(
+            "its {runs} runs lie between {} and {}, {} apart",
+            per_second(per_second_min),
+            per_second(per_second_max),
+            share(per_second_max - per_second_min, per_second_min)
+        ),
+        Doubt::SharedCeiling { rows, of, per_second_max } => format!(
+            "{rows} of {of} rows lie within 10% of {}, and nothing says that these servers were busy: the generator or the \
+             network may have ended them",
+            per_second(per_second_max)
+        ),
+        Doubt::NoSpread { rows } => {
+            format!(
+                "{rows} rows are ranked by one figure each: which of the differences are chance cannot be seen"
+            )
+        }
+    }
+}
+
+/// A count; below ten with a digit behind the point.
+fn whole(number: f64) -> String {
+    if number < 10.0 { one_digit(number) } else { format!("{number:.0}") }
+}
+
+fn one_digit(number: f64) -> String {
+    let text = format!("{number:.1}");
+    text.strip_suffix(".0").map_or(text.clone(), ToOwned::to_owned)
+}

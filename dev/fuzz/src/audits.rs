@@ -1,0 +1,16 @@
+//! What others published.
+
+use tare_audit::{audit as audited, read};
+use tare_report::{
+    gather::audit::document,
+    write::{json, text},
+};
+
+/// Results are read or refused, and what was read has a document in which every figure is finite.
+pub(crate) fn audit(input: &[u8]) {
+    let Ok(published) = read("fuzzed-64", input) else { return };
+    assert!(published.rows.iter().filter_map(|row| row.per_second).all(f64::is_finite));
+    let document = document(&published, &audited(&published), &["fuzzed".to_owned()]);
+    let _ = text::whole(&document, text::Look::default());
+    assert!(serde_json::from_str::<serde_json::Value>(&json::json(&document)).is_ok());
+}
