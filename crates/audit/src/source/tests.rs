@@ -70,3 +70,40 @@ fn names_of_others_are_visible() {
     let read = read("x-1.json", text.as_bytes()).unwrap();
     assert!(!read.rows[0].name.contains('\u{1b}'), "{:?}", read.rows[0].name);
 }
+
+/// Rate, requests that failed, slots, mean in microseconds, and the number of quantiles.
+fn row(file: &str) -> (Source, f64, Option<f64>, Option<f64>, f64, usize) {
+    let published = excerpt(&format!("tools/{file}"));
+    let row = &published.rows[0];
+    let mean_us = (row.latency.ns_mean.unwrap() / 1e3).round();
+    let rate = row.per_second.unwrap().round();
+    (published.source, rate, row.failed, row.load.slots, mean_us, row.latency.quantiles_ns.len())
+}
+
+#[test]
+fn the_output_of_each_tool_is_read() {
+    use Source::{Bombardier, H2load, K6, Oha, Vegeta, Wrk};
+    assert_eq!(row("wrk.txt"), (Wrk, 103_267.0, Some(0.0), Some(64.0), 684.0, 4));
+    assert_eq!(row("wrk-404.txt"), (Wrk, 100_203.0, Some(210_562.0), Some(64.0), 790.0, 0));
+    assert_eq!(row("bombardier.txt"), (Bombardier, 92_168.0, Some(0.0), Some(64.0), 693.0, 5));
+    assert_eq!(row("vegeta.txt"), (Vegeta, 2_000.0, Some(0.0), None, 145.0, 4));
+    assert_eq!(row("vegeta.json"), (Vegeta, 2_000.0, Some(0.0), None, 145.0, 4));
+    assert_eq!(row("h2load.txt"), (H2load, 101_866.0, Some(0.0), None, 628.0, 0));
+    assert_eq!(row("k6.json"), (K6, 27_967.0, Some(0.0), Some(16.0), 549.0, 3));
+    assert_eq!(row("oha.json"), (Oha, 50_000.0, Some(10_000.0), None, 1_000.0, 3));
+    // hey is read as oha is, whose output it has.
+    assert_eq!(row("hey.txt"), (Oha, 48_417.0, Some(0.0), None, 1_300.0, 7));
+}
+
+#[test]
+fn what_a_tool_prints_is_held_to_the_rules() {
+    let rules = |file: &str| {
+        counts(&excerpt(&format!("tools/{file}"))).into_iter().map(|(rule, _)| rule).collect::<Vec<_>>()
+    };
+    assert_eq!(rules("bombardier.txt"), []);
+    assert_eq!(rules("k6.json"), []);
+    // It corrects its latencies for coordinated omission, and not its count (wg/wrk#114).
+    assert_eq!(rules("wrk.txt"), [Rule::LittleAbove]);
+    assert!(rules("wrk-404.txt").contains(&Rule::Failures));
+    assert_eq!(rules("oha.json"), [Rule::Failures]);
+}

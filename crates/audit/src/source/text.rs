@@ -5,7 +5,7 @@ use tare_load::units::parse_duration;
 
 /// `23.22ms`, `665us`, `1.12 s`, in nanoseconds. A number without a unit is in seconds.
 pub(super) fn time_ns(text: &str) -> Option<f64> {
-    let text = text.trim().replace('µ', "u").replace('μ', "u");
+    let text = text.trim().replace(['µ', 'μ'], "u");
     let text = text
         .strip_suffix("secs")
         .or_else(|| text.strip_suffix("sec"))

@@ -66,7 +66,8 @@ fn before(line: &str, word: &str) -> Option<f64> {
 fn quantiles(lines: &[&str]) -> Vec<(f64, f64)> {
     let quantile = |line: &&str| {
         let (share, time) = line.split_once('%')?;
-        let time = time.trim().trim_start_matches("in ");
+        // hey prints the sign twice.
+        let time = time.trim_start_matches('%').trim().trim_start_matches("in ");
         Some((number(share)? / 100.0, time_ns(time)?))
     };
     lines.iter().filter_map(quantile).collect()

@@ -28,7 +28,7 @@ const DRAWN_EVERY: Duration = Duration::from_secs(1);
 const SHARE: u32 = 100;
 
 /// Of fewer blocks there is no interval, or one that says little.
-const FEW_BLOCKS: u64 = 7;
+const FEW_BLOCKS: u64 = 5;
 /// This many say something.
 const ENOUGH_BLOCKS: u64 = 12;
 

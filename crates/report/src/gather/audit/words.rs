@@ -137,6 +137,15 @@ fn share(part: f64, of: f64) -> String {
     percent(part / of)
 }
 
+/// Both sides of Little's law.
+fn little(in_flight: f64, slots: f64) -> String {
+    let (found, allowed) = (whole(in_flight), whole(slots));
+    let share = share(in_flight, slots);
+    format!(
+        "rate times mean latency is {found} requests in flight, {share} of the {allowed} that the load allows"
+    )
+}
+
 /// A doubt with its figures.
 pub(super) fn sentence(doubt: &Doubt) -> String {
     match *doubt {
@@ -155,18 +164,12 @@ pub(super) fn sentence(doubt: &Doubt) -> String {
             quantile(Statistic::Quantile(probability)),
             ns(latency)
         ),
-        Doubt::TooManyInFlight { in_flight, slots } => format!(
-            "rate times mean latency is {} requests in flight, and the load allows {}: the mean and the rate are not of the \
-             same requests",
-            whole(in_flight),
-            whole(slots)
-        ),
+        Doubt::TooManyInFlight { in_flight, slots } => {
+            format!("{}: the mean and the rate are not of the same requests", little(in_flight, slots))
+        }
         Doubt::TooFewInFlight { in_flight, slots } => format!(
-            "rate times mean latency is {} requests in flight, {} of the {} that the load allows: connections were idle, or \
-             the mean leaves out what some requests waited for",
-            whole(in_flight),
-            share(in_flight, slots),
-            whole(slots)
+            "{}: connections were idle, or the mean leaves out what some requests waited for",
+            little(in_flight, slots)
         ),
         Doubt::MoreCpu { used, cpus } => format!(
             "{} CPUs were busy, and the server had {}: CPU time was sampled over another time than the rate",
