@@ -584,7 +584,7 @@
         const { x, width } = item.coordSys;
         const [from, to] = [at(band?.[0], x), at(band?.[1], x + width)];
         const middle = api.coord([own, y])[1];
-        return { type: "rect", shape: { x: from, y: middle - BOUND_HEIGHT / 2, width: Math.max(to - from, 2), height: BOUND_HEIGHT }, style: { fill: "var(--band)" } };
+        return { type: "rect", shape: { x: from, y: middle - BOUND_HEIGHT / 2, width: Math.max(to - from, 2), height: BOUND_HEIGHT }, style: { fill: "var(--claimed)" } };
       }
     }];
   }

@@ -10,7 +10,7 @@ mod web_frameworks;
 use serde_json::Value;
 use tare_host::foreign;
 
-use crate::published::{Published, Row, Source};
+use crate::published::{Published, Source};
 
 /// Why nothing could be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,13 +24,6 @@ pub enum ReadError {
     NoRow { of: Source },
 }
 
-/// What was read before it is known whether there is any.
-struct Rows {
-    source: Source,
-    rows: Vec<Row>,
-    unread: usize,
-}
-
 /// Reads a file of a suite or the output of a tool. `name` is what its rows are called if it does not name them: that of the file.
 ///
 /// # Errors
@@ -40,14 +33,13 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<Published, ReadError> {
         Ok(value) => of_json(name, &value),
         Err(_) => tool_text::read(name, &foreign::visible(&String::from_utf8_lossy(bytes))),
     };
-    let Rows { source, rows, unread } = read.ok_or(ReadError::Unknown)?;
-    match rows.is_empty() {
-        true => Err(ReadError::NoRow { of: source }),
-        false => Ok(Published { source, rows, unread }),
+    match read.ok_or(ReadError::Unknown)? {
+        Published { source, rows, .. } if rows.is_empty() => Err(ReadError::NoRow { of: source }),
+        published => Ok(published),
     }
 }
 
-fn of_json(name: &str, value: &Value) -> Option<Rows> {
+fn of_json(name: &str, value: &Value) -> Option<Published> {
     let readers = [techempower::read, http_arena::read, web_frameworks::read, tool_json::read];
     readers.into_iter().find_map(|read| read(name, value))
 }

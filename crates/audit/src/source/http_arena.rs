@@ -3,11 +3,8 @@
 
 use serde_json::Value;
 
-use super::{
-    Rows,
-    text::{at, number, text_at, time_at_ns},
-};
-use crate::published::{Latency, Load, Row, Source};
+use super::text::{at, number, text_at, time_at_ns};
+use crate::published::{Latency, Load, Published, Row, Source};
 
 /// Logical CPUs of a server, by its profile; `scripts/lib/profiles.sh` has the sets.
 const CPUS: f64 = 64.0;
@@ -17,7 +14,7 @@ const MULTIPLEXED: [&str; 5] = ["h2", "h3", "grpc", "stream", "gateway"];
 /// Answers that are no success.
 const FAILURES: [&str; 3] = ["status_3xx", "status_4xx", "status_5xx"];
 
-pub(super) fn read(name: &str, value: &Value) -> Option<Rows> {
+pub(super) fn read(name: &str, value: &Value) -> Option<Published> {
     let profile = name.rsplit('/').next()?.trim_end_matches(".json");
     let rows: Vec<(&str, &Value)> = match value {
         Value::Array(rows) => rows.iter().map(|row| (profile, row)).collect(),
@@ -32,7 +29,7 @@ pub(super) fn read(name: &str, value: &Value) -> Option<Rows> {
     }
     let count = rows.len();
     let rows: Vec<Row> = rows.into_iter().filter_map(|(profile, value)| row(profile, value)).collect();
-    Some(Rows { source: Source::HttpArena, unread: count - rows.len(), rows })
+    Some(Published { source: Source::HttpArena, unread: count - rows.len(), rows })
 }
 
 fn row(profile: &str, value: &Value) -> Option<Row> {

@@ -3,25 +3,22 @@
 
 use serde_json::Value;
 
-use super::{
-    Rows,
-    text::{at, time_at_ns},
-};
-use crate::published::{Latency, Load, Row, Source};
+use super::text::{at, time_at_ns};
+use crate::published::{Latency, Load, Published, Row, Source};
 
 /// Requests that are sent at once on each connection in the test `plaintext`.
 const PIPELINE: f64 = 16.0;
 /// Answers of 4xx and 5xx, in one figure. What had no answer is not among the requests.
 const FAILURES: &str = "5xx";
 
-pub(super) fn read(_: &str, value: &Value) -> Option<Rows> {
+pub(super) fn read(_: &str, value: &Value) -> Option<Published> {
     let raw = value.get("rawData")?.as_object()?;
     let duration_s = at(value, "duration");
     let levels = |key: &str| -> Vec<f64> {
         value.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_f64).collect()
     };
     let (levels, pipelined) = (levels("concurrencyLevels"), levels("pipelineConcurrencyLevels"));
-    let mut read = Rows { source: Source::TechEmpower, rows: Vec::new(), unread: 0 };
+    let mut read = Published { source: Source::TechEmpower, rows: Vec::new(), unread: 0 };
     for (kind, frameworks) in raw {
         let Some(frameworks) = frameworks.as_object() else { continue };
         let of_kind = if kind == "plaintext" && !pipelined.is_empty() { &pipelined } else { &levels };

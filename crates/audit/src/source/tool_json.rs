@@ -2,15 +2,15 @@
 
 use serde_json::{Map, Value};
 
-use super::{Rows, text::at};
-use crate::published::{Latency, Load, Row, Source};
+use super::text::at;
+use crate::published::{Latency, Load, Published, Row, Source};
 
 const MILLISECOND_NS: f64 = 1e6;
 const SECOND_NS: f64 = 1e9;
 
-pub(super) fn read(name: &str, value: &Value) -> Option<Rows> {
+pub(super) fn read(name: &str, value: &Value) -> Option<Published> {
     let (source, row) = [oha, k6, vegeta].into_iter().find_map(|read| read(value))?;
-    Some(Rows { source, rows: vec![Row { name: name.to_owned(), ..row }], unread: 0 })
+    Some(Published { source, rows: vec![Row { name: name.to_owned(), ..row }], unread: 0 })
 }
 
 /// The number of connections is not in it. Its default is 50.

@@ -1,11 +1,8 @@
 //! What tools print for people: wrk, wrk2, oha (and hey, whose output it has), h2load, bombardier and vegeta. A file may have the
 //! output of several runs, one after the other.
 
-use super::{
-    Rows,
-    text::{number, rate, time_ns},
-};
-use crate::published::{Latency, Load, Row, Source};
+use super::text::{number, rate, time_ns};
+use crate::published::{Latency, Load, Published, Row, Source};
 
 /// A tool, the line that its output begins with, and how a run of it is read.
 struct Tool {
@@ -30,7 +27,7 @@ const TOOLS: [Tool; 5] = [
     },
 ];
 
-pub(super) fn read(name: &str, text: &str) -> Option<Rows> {
+pub(super) fn read(name: &str, text: &str) -> Option<Published> {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let tool = TOOLS.iter().find(|tool| lines.iter().any(|line| (tool.begins)(line)))?;
     let begins: Vec<usize> = (0..lines.len()).filter(|place| (tool.begins)(lines[*place])).collect();
@@ -42,7 +39,7 @@ pub(super) fn read(name: &str, text: &str) -> Option<Rows> {
     let rows: Vec<Row> = rows.map(|row| Row { name: name.to_owned(), ..row }).collect();
     let is_open = lines.iter().any(|line| line.contains("HdrHistogram"));
     let source = if tool.source == Source::Wrk && is_open { Source::Wrk2 } else { tool.source };
-    Some(Rows { source, unread: count - rows.len(), rows })
+    Some(Published { source, unread: count - rows.len(), rows })
 }
 
 /// What follows `label` on its line.

@@ -5,11 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{
-    Rows,
-    text::{at, text_at},
-};
-use crate::published::{Latency, Load, Row, Source};
+use super::text::{at, text_at};
+use crate::published::{Latency, Load, Published, Row, Source};
 
 const MICROSECOND_NS: f64 = 1e3;
 /// What had no answer is not among the requests.
@@ -25,7 +22,7 @@ const QUANTILES: [(&str, f64); 5] = [
 /// The figures of one framework at one number of connections.
 type Figures<'a> = BTreeMap<&'a str, f64>;
 
-pub(super) fn read(_: &str, value: &Value) -> Option<Rows> {
+pub(super) fn read(_: &str, value: &Value) -> Option<Published> {
     let metrics = value.get("metrics")?.as_array()?;
     let mut groups: BTreeMap<(u64, u64), Figures> = BTreeMap::new();
     let mut unread = 0;
@@ -42,7 +39,7 @@ pub(super) fn read(_: &str, value: &Value) -> Option<Rows> {
         let name = named.get(framework).cloned().unwrap_or_else(|| format!("framework {framework}"));
         row(name, *level, figures)
     });
-    Some(Rows { source: Source::WebFrameworks, rows: rows.collect(), unread })
+    Some(Published { source: Source::WebFrameworks, rows: rows.collect(), unread })
 }
 
 fn figure(metric: &Value) -> Option<(u64, u64, &str, f64)> {

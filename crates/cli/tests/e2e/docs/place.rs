@@ -16,7 +16,7 @@ use crate::support::{USUAL, free_port, git, manifest, real_root, within};
 const PARTS: [&str; 8] =
     ["services", "contracts", "experiments", "figures", "scripts", "docs", "Cargo.toml", "crates"];
 /// Stored runs, by the names that documents give them.
-const RUNS: [&str; 9] = [
+const RUNS: [&str; 10] = [
     "RUN",
     "runs/A",
     "runs/B",
@@ -26,6 +26,7 @@ const RUNS: [&str; 9] = [
     ".tare/runs/NEW",
     ".tare/runs/gate",
     "record/restinio-2017",
+    "record/quick",
 ];
 const PROJECT: &str = "format = \"1.0\"\ncatalogue = \"services\"\ncontracts = [\"contracts\", \"items.toml\"]\nexperiments = [\"experiments\"]\n\
     [service.shop]\ncommand = \"node server.js\"\ncontracts = []\n\
