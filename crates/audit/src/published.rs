@@ -58,6 +58,8 @@ pub struct Load {
     /// Requests that could be under way at once: connections times requests on each; absent if the source does not state both, or
     /// the load was open, so that latency includes the time before a request was sent.
     pub slots: Option<f64>,
+    /// Requests that were under way on average, where the source counted them: a short load ends while its last answers are awaited.
+    pub under_way: Option<f64>,
     /// More connections are opened while it lasts: what they wait for is in no latency.
     pub reconnects: bool,
     /// The clients pause between requests, or do other work.

@@ -82,13 +82,12 @@ fn mean_as_quantile(row: &Row) -> Option<Doubt> {
 fn in_flight(row: &Row) -> Option<Doubt> {
     let slots = row.load.slots.filter(|slots| *slots > 0.0)?;
     let in_flight = row.per_second? * row.latency.ns_mean.filter(|ns| *ns > 0.0)? / 1e9;
-    match in_flight / slots {
-        share if share > 1.0 + ROUNDING => Some(Doubt::TooManyInFlight { in_flight, slots }),
-        share if share < EXPLAINED_MIN && !row.load.thinks && !row.load.reconnects => {
-            Some(Doubt::TooFewInFlight { in_flight, slots })
-        }
-        _ => None,
+    if in_flight > slots * (1.0 + ROUNDING) {
+        return Some(Doubt::TooManyInFlight { in_flight, slots });
     }
+    let slots = row.load.under_way.unwrap_or(slots);
+    let is_explained = row.load.thinks || row.load.reconnects || in_flight >= slots * EXPLAINED_MIN;
+    (!is_explained).then_some(Doubt::TooFewInFlight { in_flight, slots })
 }
 
 fn more_cpu(row: &Row) -> Option<Doubt> {

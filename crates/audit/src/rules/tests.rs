@@ -67,13 +67,24 @@ fn each_contradiction_in_a_row_breaks_its_rule_and_no_other() {
 #[test]
 fn clients_that_pause_or_reconnect_may_have_less_in_flight_and_never_more() {
     let row = |slots: f64, thinks: bool| Row {
-        load: Load { slots: Some(slots), thinks, reconnects: !thinks },
+        load: Load { slots: Some(slots), thinks, reconnects: !thinks, ..Load::default() },
         ..sound()
     };
     for thinks in [false, true] {
         assert_eq!(found(vec![row(640.0, thinks)]), []);
         assert_eq!(found(vec![row(6.4, thinks)]), [Rule::LittleAbove]);
     }
+}
+
+#[test]
+fn what_was_counted_as_under_way_explains_a_lack_and_no_excess() {
+    let row = |slots: f64, under_way: f64| Row {
+        load: Load { slots: Some(slots), under_way: Some(under_way), ..Load::default() },
+        ..sound()
+    };
+    assert_eq!(found(vec![row(80.0, 64.0)]), []);
+    assert_eq!(found(vec![row(80.0, 75.0)]), [Rule::LittleBelow]);
+    assert_eq!(found(vec![row(60.0, 64.0)]), [Rule::LittleAbove], "no more than the connections");
 }
 
 #[test]

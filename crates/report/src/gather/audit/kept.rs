@@ -57,13 +57,14 @@ fn withheld(run: &StoredRun) -> BTreeSet<String> {
     rows.filter(|row| row.requests_per_second.is_none()).map(|row| row.label).collect()
 }
 
-/// A short slice ends while the last answers are awaited, so what was under way is what was counted, and not the connections.
 fn load(load: &LoadSpec, sums: &Sums) -> Load {
     match load {
-        LoadSpec::Closed { think_ns, .. } => {
-            let slots = (sums.elapsed_ns > 0.0).then(|| sums.in_flight_ns / sums.elapsed_ns);
-            Load { slots, thinks: think_ns.is_some(), reconnects: false }
-        }
+        LoadSpec::Closed { connections, think_ns, .. } => Load {
+            slots: Some(*connections as f64),
+            under_way: (sums.elapsed_ns > 0.0).then(|| sums.in_flight_ns / sums.elapsed_ns),
+            thinks: think_ns.is_some(),
+            reconnects: false,
+        },
         LoadSpec::Open { .. } | LoadSpec::Sessions { .. } | LoadSpec::Batch { .. } => Load::default(),
     }
 }
