@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    fs, io,
+    io,
     path::Path,
     sync::{
         Mutex,
@@ -18,7 +18,7 @@ use crate::{
     plan::{Counted, Excluded, Exclusion, Plan},
     schedule::{CutOff, InstrumentFailure},
 };
-use tare_host::{process::Supervisor, secrets, threads};
+use tare_host::{process::Supervisor, secrets, threads, whole};
 use tare_service::{
     build::{self, BuildError, Builder, Many, Site},
     catalogue::{Row, Service},
@@ -216,7 +216,7 @@ fn verify_one(
             }
             let path = folder.join(format!("verify-{}.json", contract.name));
             let text = serde_json::to_string_pretty(&transcript).map_err(io::Error::from)? + "\n";
-            fs::write(path, secrets::redact(&text).as_bytes())?;
+            whole::write(&path, secrets::redact(&text).as_bytes())?;
             Ok(transcript.reason().and_then(|reason| failed(format!("in verification: {reason}"))))
         }
     }

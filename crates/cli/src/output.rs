@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::Context;
-use tare_host::{foreign, secrets};
+use tare_host::{foreign, secrets, whole};
 use tare_report::{
     document::{Table, Unit, Value},
     write::text::{self, Look},
@@ -57,10 +57,7 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
         if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
             return fs::OpenOptions::new().write(true).open(&path)?.write_all(bytes);
         }
-        let name = path.file_name().ok_or(ErrorKind::InvalidFilename)?.to_string_lossy();
-        let beside = path.with_file_name(format!(".{name}.{}.new", std::process::id()));
-        let written = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, &path));
-        written.inspect_err(|_| drop(fs::remove_file(&beside)))
+        whole::write(&path, bytes)
     };
     write().with_context(|| format!("cannot write {}", path.display()))
 }

@@ -19,3 +19,4 @@ pub mod signals;
 pub mod spelling;
 pub mod stderr;
 pub mod threads;
+pub mod whole;

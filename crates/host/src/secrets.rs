@@ -12,6 +12,8 @@ use std::{
 
 use tare_load::percent;
 
+use crate::whole;
+
 /// A shorter value may stand anywhere by chance, and is no secret worth the name.
 const LENGTH_MIN: usize = 4;
 
@@ -106,7 +108,7 @@ fn scrub_file(path: &Path) -> io::Result<()> {
         clean.extend_from_slice(redact(chunk.valid()).as_bytes());
         clean.extend_from_slice(chunk.invalid());
     }
-    if clean == bytes { Ok(()) } else { fs::write(path, clean) }
+    if clean == bytes { Ok(()) } else { whole::write(path, clean) }
 }
 
 #[cfg(test)]

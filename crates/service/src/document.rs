@@ -1,4 +1,4 @@
-//! Reads a TOML file that a person wrote, and replaces files whole: every error of reading becomes one line with the file,
+//! Reads a TOML file that a person wrote: every error of reading becomes one line with the file,
 //! the line, the key and the nearest valid name. Knows nothing of what the documents mean.
 
 use std::path::{Path, PathBuf};
@@ -28,13 +28,6 @@ impl DocumentError {
 /// The file does not exist, cannot be read, or is not UTF-8.
 pub fn read(path: &Path) -> Result<String, DocumentError> {
     std::fs::read_to_string(path).map_err(|source| DocumentError::Read { path: path.to_owned(), source })
-}
-
-/// Writes a file whole or not at all: beside it first, then renamed.
-pub(crate) fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    let beside = path.with_extension("json.new");
-    std::fs::write(&beside, text)?;
-    std::fs::rename(beside, path)
 }
 
 /// Parses `text`, naming `path` in every error. `format` is the `major.minor` that this program reads: a document

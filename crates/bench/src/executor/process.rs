@@ -2,7 +2,10 @@
 
 use std::{fs, time::Duration};
 
-use tare_host::process::{CpuUnknown, Priority, Stopped as End, Throttle};
+use tare_host::{
+    process::{CpuUnknown, Priority, Stopped as End, Throttle},
+    whole,
+};
 use tare_load::{Clock, Generator, Measures, Monotonic, Route, RunReport};
 use tare_service::{
     contract::CheckId,
@@ -223,7 +226,9 @@ impl Bench<'_> {
         for (point, measures) in self.plan.point_labels().into_iter().zip(&running.latency) {
             let label = &self.plan.rows[running.slot.row].label;
             let path = folder::histogram_path(&self.run, label, block, point);
-            folder::write_through(&path, &measures.latency.serialize())
+            let folder = path.parent().unwrap_or(&self.run);
+            fs::create_dir_all(folder)
+                .and_then(|()| whole::write(&path, measures.latency.serialize()))
                 .map_err(|error| ExecutorError::of_instrument(format!("{}: {error}", path.display())))?;
         }
         Ok(())

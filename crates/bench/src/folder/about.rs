@@ -4,13 +4,13 @@
 
 use std::{
     collections::BTreeMap,
-    fs, io,
+    io,
     path::{Path, PathBuf},
 };
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tare_host::{foreign, secrets};
+use tare_host::{foreign, secrets, whole};
 
 use super::{self as folder, FILE_BYTES_MAX, other_format, service_folder};
 use tare_service::{footprint::Footprint, verify::Sent};
@@ -102,7 +102,7 @@ fn sent_path(run: &Path, label: &str, contract: &str) -> PathBuf {
 
 fn write(path: &Path, value: &impl Serialize) -> io::Result<()> {
     let text = serde_json::to_string_pretty(value)? + "\n";
-    fs::write(path, secrets::redact(&text).as_bytes())
+    whole::write(path, secrets::redact(&text).as_bytes())
 }
 
 fn read<T: for<'a> Deserialize<'a>>(path: PathBuf) -> Result<Option<T>, AboutError> {
@@ -118,6 +118,8 @@ fn read<T: for<'a> Deserialize<'a>>(path: PathBuf) -> Result<Option<T>, AboutErr
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use tare_service::verify::{Field, Framing};
 

@@ -28,7 +28,7 @@ use crate::{
     plan::Plan,
     record::{Journal, Record},
 };
-use tare_host::{environment::Environment, foreign, secrets};
+use tare_host::{environment::Environment, foreign, secrets, whole};
 
 /// The version of the run folder's format: `major.minor`.
 pub const FORMAT: &str = "2.1";
@@ -128,9 +128,8 @@ impl RunFolder {
             move |source| FolderError::Io { path, source }
         };
         fs::create_dir_all(path).map_err(at(path))?;
-        let head = path.join("run.json");
-        let file = File::create_new(&head).map_err(at(&head))?;
-        write_header(file, header).map_err(at(&head))?;
+        let place = path.join("run.json");
+        head(header).and_then(|text| whole::write_new(&place, text)).map_err(at(&place))?;
         let journal = journal_path(path);
         let file = OpenOptions::new().create_new(true).append(true).open(&journal).map_err(at(&journal))?;
         // No other process can be writing a new file; one that only looks is soon gone.
@@ -194,14 +193,13 @@ impl Journal for RunFolder {
 /// # Errors
 /// If the file system refuses.
 pub fn replace_header(run: &Path, header: &Header) -> Result<(), FolderError> {
-    let (head, new) = (run.join("run.json"), run.join("run.json.new"));
-    let written = File::create(&new).and_then(|file| write_header(file, header));
-    written.and_then(|()| fs::rename(&new, &head)).map_err(|source| FolderError::Io { path: head, source })
+    let place = run.join("run.json");
+    let written = head(header).and_then(|text| whole::write(&place, text));
+    written.map_err(|source| FolderError::Io { path: place, source })
 }
 
-fn write_header(mut file: File, header: &Header) -> io::Result<()> {
-    let text = serde_json::to_string_pretty(header)? + "\n";
-    file.write_all(text.as_bytes()).and_then(|()| file.sync_all())
+fn head(header: &Header) -> io::Result<String> {
+    Ok(serde_json::to_string_pretty(header)? + "\n")
 }
 
 /// A file that is new is found again after a power cut once its folder is on the disk too.
@@ -211,19 +209,6 @@ fn sync_folder(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
         synced => synced,
     }
-}
-
-/// Writes a file, whose folder is made, to the disk.
-///
-/// # Errors
-/// If the file system refuses.
-pub fn write_through(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    let mut file = File::create(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }
 
 pub fn journal_path(run: &Path) -> PathBuf {

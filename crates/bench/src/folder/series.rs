@@ -8,7 +8,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use serde_json::Value;
-use tare_host::foreign;
+use tare_host::{foreign, whole};
 
 use super::{
     FILE_BYTES_MAX, FORMAT, FolderError,
@@ -51,7 +51,7 @@ impl SeriesHead {
         let write = || {
             let text = serde_json::to_string_pretty(self)? + "\n";
             fs::create_dir_all(folder)?;
-            fs::write(&path, text)
+            whole::write(&path, text)
         };
         write().map_err(|source| FolderError::Io { path: path.clone(), source })
     }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
-use tare_host::signals;
+use tare_host::{signals, whole};
 use tare_service::{
     build::Site,
     catalogue::{Row, Service, Style, file_name},
@@ -188,7 +188,7 @@ fn path_in(run: &Path) -> PathBuf {
 /// In the folder of the run; gives back its path.
 fn keep(run: &Path, learned: &Learned) -> anyhow::Result<PathBuf> {
     let path = path_in(run);
-    let written = fs::create_dir_all(run.join(CONTRACTS)).and_then(|()| fs::write(&path, &learned.text));
+    let written = fs::create_dir_all(run.join(CONTRACTS)).and_then(|()| whole::write(&path, &learned.text));
     written.with_context(|| path.display().to_string())?;
     Ok(path)
 }

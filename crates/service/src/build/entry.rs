@@ -7,8 +7,9 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
+use tare_host::whole;
+
 use super::{Built, Cost};
-use crate::document;
 
 /// What a good build leaves behind beside its products.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,7 +29,7 @@ impl Entry {
     }
 
     pub(super) fn write(&self, path: &Path) -> io::Result<()> {
-        document::replace(path, &serde_json::to_string_pretty(self)?)
+        whole::write(path, serde_json::to_string_pretty(self)?)
     }
 
     pub(super) fn read(path: &Path) -> Option<Entry> {

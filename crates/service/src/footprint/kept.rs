@@ -8,8 +8,9 @@ use std::{
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use tare_host::whole;
 
-use crate::{catalogue::Service, document};
+use crate::catalogue::Service;
 
 /// The version of the format that this program reads and writes.
 const FORMAT: &str = "1.0";
@@ -64,7 +65,7 @@ impl Kept {
             measured: measured.clone(),
         };
         fs::create_dir_all(&self.folder)?;
-        document::replace(&self.path(service), &(serde_json::to_string_pretty(&record)? + "\n"))
+        whole::write(&self.path(service), serde_json::to_string_pretty(&record)? + "\n")
     }
 
     /// A folder of its own for what a service prints while it is measured.

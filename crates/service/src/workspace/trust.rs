@@ -13,6 +13,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use tare_host::whole;
+
 /// An inode and an absolute path a line.
 const FILE: &str = "trusted";
 
@@ -65,14 +67,11 @@ impl Trust {
         self.write().map(|()| was_there.contains(&true))
     }
 
-    /// Whole or not at all.
     fn write(&self) -> io::Result<()> {
         let home = self.file.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(home)?;
         let line = |(folder, inode): (&PathBuf, &u64)| format!("{inode} {}\n", folder.display());
-        let new = self.file.with_extension(format!("new-{}", std::process::id()));
-        fs::write(&new, self.folders.iter().map(line).collect::<String>())?;
-        fs::rename(&new, &self.file)
+        whole::write(&self.file, self.folders.iter().map(line).collect::<String>())
     }
 }
 
