@@ -64,6 +64,9 @@ pub struct Pilot {
     pub start_ns: u64,
     /// From where on it is steady; absent if it was not within the time that it had.
     pub steady_after_ns: Option<u64>,
+    /// It had more time than the budget gives to others, since it was still compiling.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub went_on: bool,
     /// The first load that was answered wrongly; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wrong_aside: Option<Box<LoadResult>>,

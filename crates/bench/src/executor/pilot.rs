@@ -10,7 +10,7 @@ use tare_service::prove::GRACE;
 use super::{
     Bench,
     process::{Piloted, Running},
-    steady::{Patience, PilotWindow, steady_after},
+    steady::{Patience, PilotWindow, steady_after, still_falls},
 };
 use crate::{
     disturbance::taker,
@@ -51,7 +51,10 @@ impl Bench<'_> {
         let start_ns = Monotonic.now_ns() - began_ns;
         let mut pilot = Pilot { row, window_ns: WINDOW_NS, start_ns, ..Pilot::default() };
         let mut windows: Vec<PilotWindow> = Vec::new();
-        while pilot.steady_after_ns.is_none() && self.goes_on(&windows) {
+        let mut longest_ns = self.plan.blocks().warm_up_ns_max.unwrap_or(self.plan.warm_up_ns());
+        let limit_ns = self.plan.blocks().warm_up_ns_limit.unwrap_or(longest_ns);
+        let mut patience = Patience::Left;
+        while pilot.steady_after_ns.is_none() && !self.interrupted() && !is_past(&windows, longest_ns) {
             let counts = self.window(&mut running, WINDOW_NS)?;
             let mut window = PilotWindow::of(counts.answered, counts.cost_ns, counts.is_taken);
             pilot.add(&counts);
@@ -65,20 +68,18 @@ impl Bench<'_> {
                 None => {}
             }
             windows.push(window);
-            pilot.steady_after_ns = steady_ns(&windows, Patience::Left);
+            pilot.steady_after_ns = steady_ns(&windows, patience);
+            if !pilot.went_on
+                && is_past(&windows, longest_ns)
+                && limit_ns > longest_ns
+                && still_falls(&windows)
+            {
+                (longest_ns, patience, pilot.went_on) = (limit_ns, Patience::Over, true);
+            }
         }
         pilot.steady_after_ns = pilot.steady_after_ns.or_else(|| steady_ns(&windows, Patience::Over));
         pilot.wrong_aside = running.wrong_aside.take();
         Ok((pilot, Piloted { running, loaded_ns: windows.len() as u64 * WINDOW_NS }))
-    }
-
-    fn goes_on(&self, windows: &[PilotWindow]) -> bool {
-        let longest_ns = self.plan.blocks().warm_up_ns_max.unwrap_or(self.plan.warm_up_ns());
-        let sound = windows.iter().filter(|window| !window.is_taken).count() as u64;
-        let is_within = |windows: u64, ns: u64| windows * WINDOW_NS < ns;
-        !self.interrupted()
-            && is_within(sound, longest_ns)
-            && is_within(windows.len() as u64, longest_ns.saturating_mul(LONGEST_TIMES))
     }
 
     /// A process that is warm at once, for all pilots.
@@ -92,10 +93,11 @@ impl Bench<'_> {
     fn window(&self, running: &mut Running, window_ns: u64) -> Result<Counts, ExecutorError> {
         let before_ns = running.cpu_ns()?;
         running.ready.process.thaw()?;
+        self.lend_cpus(running);
         let before = self.reading();
         let report = self.warm_up(running, window_ns)?;
         let after = self.reading();
-        running.ready.process.freeze()?;
+        self.freeze(running)?;
         let server_cpu_ns = running.cpu_ns_since(before_ns)?;
         let accounting = after.zip(before).map(|(after, before)| after.since(&before)).unwrap_or_default();
         let pinning = &self.plan.pinning;
@@ -111,6 +113,12 @@ impl Bench<'_> {
             is_taken: taker(report.elapsed_ns, foreign_ns, &accounting, pinning).is_some(),
         })
     }
+}
+
+/// Whether a pilot had so much time, without what others took of it, or a multiple of that with it.
+fn is_past(windows: &[PilotWindow], ns: u64) -> bool {
+    let sound = windows.iter().filter(|window| !window.is_taken).count() as u64;
+    sound * WINDOW_NS >= ns || windows.len() as u64 * WINDOW_NS >= ns.saturating_mul(LONGEST_TIMES)
 }
 
 fn steady_ns(windows: &[PilotWindow], patience: Patience) -> Option<u64> {

@@ -27,6 +27,9 @@ const STEADY_WINDOWS_MIN: usize = 12;
 /// A service whose first window cost this multiple of its floor is one that compiles, and such a one rests on plateaus on its way
 /// (code of the first compiler, until the second has its turn).
 const COMPILES_FROM: f64 = 2.0;
+/// A floor that lies so far below the one before, and as far below the first window, has not been reached by noise.
+const FALLS_BELOW: f64 = 0.8;
+const FALLS_FROM: f64 = 4.0;
 /// So it must have been steady for this multiple of the time, and for this many windows, if there is time for it.
 const PLATEAU_TIMES: usize = 3;
 const PLATEAU_WINDOWS_MIN: usize = 30;
@@ -65,12 +68,28 @@ pub(super) enum Patience {
 
 /// The number of windows after which a service is steady, by those that count.
 pub(super) fn steady_after(windows: &[PilotWindow], patience: Patience) -> Option<usize> {
+    let (places, costs) = sound_costs(windows);
+    steady_from(&costs, patience).map(|from| places[from])
+}
+
+/// Whether a service that compiles is still on its way: the floor of its second half lies well below that of the first.
+pub(super) fn still_falls(windows: &[PilotWindow]) -> bool {
+    let (_, costs) = sound_costs(windows);
+    let (first, second) = costs.split_at(costs.len() / 2);
+    match (floor(first), floor(second)) {
+        (Ok(first), Ok(second)) => costs[0] >= FALLS_FROM * second && second < FALLS_BELOW * first,
+        _ => false,
+    }
+}
+
+/// Of the windows that count, their places and costs.
+fn sound_costs(windows: &[PilotWindow]) -> (Vec<usize>, Vec<f64>) {
     let mut sound: Vec<usize> = (0..windows.len()).filter(|place| !windows[*place].is_taken).collect();
     if is_hopeless(windows, sound.len()) {
         sound = (0..windows.len()).collect();
     }
-    let costs: Vec<f64> = sound.iter().map(|place| relative_cost(windows, *place)).collect();
-    steady_from(&costs, patience).map(|from| sound[from])
+    let costs = sound.iter().map(|place| relative_cost(windows, *place)).collect();
+    (sound, costs)
 }
 
 /// On a machine that is never left alone all windows count: what makes both dearer cancels in the cost relative to the reference,
@@ -185,6 +204,20 @@ mod tests {
         2.63, 2.51, 2.65, 2.62, 2.59, 2.60, 2.60, 2.52, 2.63, 2.67, 2.59, 2.21, 2.11, 2.13, 2.09, 2.44, 2.30,
         2.22, 2.27, 2.17, 2.40, 2.80, 2.38, 2.23, 2.06, 2.25, 1.95, 1.95, 2.02, 1.96, 1.94, 1.85,
     ];
+
+    #[test]
+    fn a_service_that_compiles_still_falls_until_it_is_warm() {
+        let falls = |costs: &[f64]| {
+            let windows: Vec<_> =
+                costs.iter().map(|cost| PilotWindow { cost: *cost, beside: None, is_taken: false }).collect();
+            still_falls(&windows)
+        };
+        assert!((6..56).all(|end| falls(&SPRING_BOOT[..end])));
+        assert!((6..23).all(|end| falls(&SPRING_BOOT_FALLING[..end])));
+        assert!(!falls(&SPRING_BOOT[36..]) && !falls(&[&[60.0], &SPRING_BOOT[40..]].concat()), "it is warm");
+        assert!((3..100).all(|end| !falls(&NET_HTTP[..end])), "it compiles nothing");
+        assert!(!falls(&[]) && !falls(&[5.0]));
+    }
 
     #[test]
     fn noise_makes_a_pilot_little_longer() {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tare_load::{Clock, Load, Monotonic, Quota, RunReport, Schedule, Stop};
+use tare_load::{Clock, Load, Monotonic, Quota, RunReport, Schedule, Stop, Waiting};
 use tare_service::drive::{self, RESPONSE_TIMEOUT};
 
 use super::{Bench, load::has_descriptors, process::Running};
@@ -12,16 +12,42 @@ impl Bench<'_> {
     /// Warmed up and frozen.
     pub(super) fn settle(&self, running: &mut Running, warm_up_ns: u64) -> Result<(), ExecutorError> {
         if warm_up_ns > 0 && self.plan.points[running.slot.point].load.opens_before() {
+            self.lend_cpus(running);
             self.warm_up(running, warm_up_ns)?;
         }
-        Ok(running.ready.process.freeze()?)
+        self.freeze(running)
+    }
+
+    /// While a fresh process is warmed up its compilers may use the CPUs of the generator too. Where each service has the same
+    /// warm-up, as in the published benchmarks, all stays as it is.
+    pub(super) fn lend_cpus(&self, running: &Running) {
+        let pinning = &self.plan.pinning;
+        if self.lends(running) {
+            running.ready.process.place_compilers(&pinning.server, &pinning.all());
+        }
+    }
+
+    fn lends(&self, running: &Running) -> bool {
+        !running.is_warm && self.plan.pinning.apart() && self.plan.blocks().warm_up_ns_max.is_some()
+    }
+
+    /// Frozen, and on its own CPUs: no thread is started meanwhile that would inherit others.
+    pub(super) fn freeze(&self, running: &Running) -> Result<(), ExecutorError> {
+        let pinning = &self.plan.pinning;
+        running.ready.process.freeze()?;
+        if self.lends(running) {
+            running.ready.process.place_compilers(&pinning.all(), &pinning.server);
+        }
+        Ok(())
     }
 
     /// In a closed loop without time to think, over the connections of the load.
     pub(super) fn warm_up(&self, running: &mut Running, window_ns: u64) -> Result<RunReport, ExecutorError> {
         let load = self.plan.points[running.slot.point].for_generator(0.0);
         let stop = Stop::after(Duration::from_nanos(window_ns), load.stop.drain);
-        let load = Load { schedule: Schedule::SATURATE, stop, waiting: self.waiting(running), ..load };
+        // A generator that polls would take the CPU that was lent.
+        let waiting = if self.lends(running) { Waiting::Sleep } else { self.waiting(running) };
+        let load = Load { schedule: Schedule::SATURATE, stop, waiting, ..load };
         let report = match running.is_warm {
             true => self.load_aside(running, &load)?,
             false => running.generator.run(&load, &self.interrupt)?,

@@ -17,6 +17,8 @@ const PILOT_NS: u64 = 2_300_000_000;
 const WARM_UP_NS: u64 = 500_000_000;
 /// Where the budget bounds the run, pilots take at most one part in this many of it, and twice that where others disturb them.
 const PILOTS_SHARE: u64 = 24;
+/// And one part in this many where services still compile after that: what is measured before says nothing of them.
+const COMPILING_SHARE: u64 = 6;
 /// The fewest blocks that such a budget is divided into, if starts leave time for them: of fewer an interval is wide, since it is
 /// not known how much they differ.
 const BOUNDED_BLOCKS_MIN: usize = 8;
@@ -40,6 +42,10 @@ pub struct Blocks {
     /// The longest warm-up of a fresh process: a pilot finds how much each service needs. Absent if all have the same.
     #[serde(default)]
     pub warm_up_ns_max: Option<u64>,
+    /// How long the pilot of a service goes on that still compiles after that, where a budget has shortened it; and so its
+    /// warm-up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_up_ns_limit: Option<u64>,
     /// Most rows of one block, the reference among them.
     pub group_max: usize,
     /// Most blocks of one process, if it is slow to warm up; 1 if each block has fresh ones.
@@ -56,6 +62,7 @@ impl Blocks {
         budget_ns: u64::MAX,
         is_bound: false,
         warm_up_ns_max: None,
+        warm_up_ns_limit: None,
         group_max: usize::MAX,
         per_start_max: 1,
         spread: None,
@@ -143,7 +150,9 @@ impl Plan {
         if let super::Order::Interleaved(blocks) = &mut self.order {
             (blocks.budget_ns, blocks.is_bound) = (budget_ns, true);
             blocks.min = blocks.min.min(BOUNDED_BLOCKS_MIN);
-            let pilot_ns = budget_ns / (PILOTS_SHARE * pilots);
+            let (pilot_ns, limit_ns) =
+                (budget_ns / (PILOTS_SHARE * pilots), budget_ns / (COMPILING_SHARE * pilots));
+            blocks.warm_up_ns_limit = blocks.warm_up_ns_max.map(|longest| longest.min(limit_ns));
             blocks.warm_up_ns_max =
                 blocks.warm_up_ns_max.map(|longest| longest.min(pilot_ns).max(warm_up_ns));
         }

@@ -35,6 +35,7 @@ impl Plan {
                 budget_ns: ns(schedule.budget),
                 is_bound: false,
                 warm_up_ns_max: schedule.warm_up_max.map(ns),
+                warm_up_ns_limit: None,
                 group_max: GROUP_MAX,
                 per_start_max: BLOCKS_PER_START_MAX,
                 spread: None,

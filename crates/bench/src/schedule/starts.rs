@@ -12,7 +12,9 @@ use crate::{
 const STARTS_MIN: usize = 6;
 /// One process does not warm up as fast as the other, and the last percents take longest: with the time of the pilot itself
 /// the first slices of three in eight services cost 7 to 16% more than their last.
-const WARM_UP_TIMES: u64 = 2;
+const WARM_UP_TIMES: f64 = 2.0;
+/// Of one that was still compiling when others had had their time: each second of it is missing for starts, which differ more.
+const WARM_UP_TIMES_LATE: f64 = 1.5;
 
 /// A start that takes so long is not repeated for the first block: that has the process of the pilot. Those that take less are
 /// started again, so that not every service of a catalogue has a process that waits.
@@ -35,15 +37,17 @@ impl StartCost {
         StartCost { warm_up_ns: plan.warm_up_ns(), start_ns: START_NS, saved_ns: 0 }
     }
 
-    /// After this pilot. It is warmed up for [`WARM_UP_TIMES`] as long as it took there until it was steady, and for the
+    /// After this pilot. It is warmed up for a multiple of the time that it took there until it was steady, and for the
     /// longest time where it never was.
     pub(super) fn of(plan: &Plan, pilot: &Pilot) -> StartCost {
-        let longest = plan.blocks().warm_up_ns_max.unwrap_or(plan.warm_up_ns());
-        let warm_up_ns = pilot.steady_after_ns.map_or(longest, |ns| ns * WARM_UP_TIMES);
-        let warm_up_ns = warm_up_ns.clamp(plan.warm_up_ns(), longest.max(plan.warm_up_ns()));
         let loaded_ns = pilot.answered.len() as u64 * pilot.window_ns;
-        // Versions that are compared are all warmed up for as long as the slowest, each in a fresh process.
-        let is_kept = !plan.compares_versions() && pilot.start_ns + warm_up_ns >= DEAR_NS;
+        let (longest, times) = match pilot.went_on {
+            true => (loaded_ns, WARM_UP_TIMES_LATE),
+            false => (plan.blocks().warm_up_ns_max.unwrap_or(plan.warm_up_ns()), WARM_UP_TIMES),
+        };
+        let warm_up_ns = pilot.steady_after_ns.map_or(longest, |ns| (ns as f64 * times) as u64);
+        let warm_up_ns = warm_up_ns.clamp(plan.warm_up_ns(), longest.max(plan.warm_up_ns()));
+        let is_kept = pilot.start_ns + warm_up_ns >= DEAR_NS;
         // It is warmed up for the rest, and for a moment in any case, as every process that has waited.
         let loaded_ns = loaded_ns.min(warm_up_ns - plan.warm_up_ns());
         let saved_ns = if is_kept { pilot.start_ns + loaded_ns } else { 0 };
@@ -120,6 +124,19 @@ mod tests {
         let division = plan().division_expected();
         let of = |seconds| blocks_per_start(&plan(), division, start(seconds));
         assert_eq!([0.5, 1.0, 3.0, 8.0, 30.0, 600.0].map(of), [1, 1, 2, 2, 4, 4]);
+    }
+
+    #[test]
+    fn a_service_is_warmed_up_for_longer_than_its_pilot_took() {
+        let warm_up_s = |steady_s: Option<u64>, went_on| {
+            let steady_after_ns = steady_s.map(|seconds| seconds * 1_000_000_000);
+            let pilot = Pilot { steady_after_ns, went_on, window_ns: 1_000_000_000, ..Pilot::default() };
+            let pilot = Pilot { answered: vec![1; 16], ..pilot };
+            let plan = fixture::in_blocks(plan(), |blocks| blocks.warm_up_ns_max = Some(9_000_000_000));
+            StartCost::of(&plan, &pilot).warm_up_ns as f64 / 1e9
+        };
+        assert_eq!([Some(3), Some(7), None].map(|steady| warm_up_s(steady, false)), [6.0, 9.0, 9.0]);
+        assert_eq!([Some(8), Some(14), None].map(|steady| warm_up_s(steady, true)), [12.0, 16.0, 16.0]);
     }
 
     #[test]

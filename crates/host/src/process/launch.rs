@@ -283,7 +283,7 @@ fn spawn(
     }
 }
 
-fn cpu_set(cpus: &[usize]) -> Option<CpuSet> {
+pub(super) fn cpu_set(cpus: &[usize]) -> Option<CpuSet> {
     let mut set = CpuSet::new();
     cpus.iter().for_each(|&cpu| set.set(cpu));
     (!cpus.is_empty()).then_some(set)

@@ -15,6 +15,7 @@ pub mod watchdog;
 mod activity;
 mod ask;
 mod attached;
+mod compilers;
 mod container;
 mod fallback;
 mod folder;

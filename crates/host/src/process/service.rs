@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::{
     attached::{Attached, Server},
+    compilers,
     launch::{Launch, StartError, Supervisor},
     outcome::{Exit, FreezeError, Stopped, Unready},
     supervised::{Supervised, TAIL_LINES, TICK},
@@ -140,6 +141,14 @@ impl Service {
         match &self.hold {
             Hold::Supervised(own) => own.thaw(),
             Hold::Attached(_) => Ok(()),
+        }
+    }
+
+    /// Lets the threads that compile its code use other CPUs than those that they may use now. A server that ran already is left
+    /// as it is.
+    pub fn place_compilers(&self, from: &[usize], to: &[usize]) {
+        if matches!(self.hold, Hold::Supervised(_)) {
+            compilers::place(self.pids(), from, to);
         }
     }
 
