@@ -44,53 +44,6 @@
     return found;
   }
 
-  // src/looks.js
-  var COLORS = 7;
-  var SYMBOLS = (
-    /** @type {const} */
-    [
-      ["circle", "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z"],
-      ["triangle", "M0,-4.5L4.5,3.8H-4.5z"],
-      ["rect", "M-3.6,-3.6h7.2v7.2h-7.2z"],
-      ["diamond", "M0,-5L5,0L0,5L-5,0z"],
-      ["path://M0,4.5L4.5,-3.8H-4.5z", "M0,4.5L4.5,-3.8H-4.5z"],
-      ["path://M-1.6,-5h3.2v3.4h3.4v3.2h-3.4v3.4h-3.2v-3.4h-3.4v-3.2h3.4z", "M-1.4,-4.4h2.8v3h3v2.8h-3v3h-2.8v-3h-3v-2.8h3z"]
-    ]
-  );
-  var DASHES = ["solid", [6, 3], [2, 3]];
-  var OF_TONE = {
-    good: { color: "var(--good)", symbol: SYMBOLS[0][0], dash: "solid" },
-    bad: { color: "var(--bad)", symbol: SYMBOLS[1][0], dash: "solid" },
-    open: { color: "var(--muted)", symbol: SYMBOLS[2][0], dash: "solid" }
-  };
-  function looks(order, tones = /* @__PURE__ */ new Map()) {
-    const places = new Map(order.map((name, at) => [name, at]));
-    return (name) => {
-      let at = places.get(name);
-      const tone = at === void 0 ? tones.get(name) : void 0;
-      if (tone) return OF_TONE[tone];
-      if (at === void 0) {
-        at = places.size;
-        places.set(name, at);
-      }
-      return {
-        color: `var(--s${at % COLORS})`,
-        symbol: SYMBOLS[at % SYMBOLS.length][0],
-        dash: DASHES[Math.floor(at / COLORS) % DASHES.length]
-      };
-    };
-  }
-  function swatch(look, line) {
-    const path = SYMBOLS.find(([symbol]) => symbol === look.symbol)?.[1] ?? SYMBOLS[0][1];
-    const picture2 = svg("svg", { width: line ? 22 : 11, height: 11, "aria-hidden": "true", viewBox: line ? "-11 -5.5 22 11" : "-5.5 -5.5 11 11" });
-    if (line) {
-      const dash = look.dash === "solid" ? "none" : look.dash.join(" ");
-      picture2.append(svg("line", { x1: -11, x2: 11, stroke: look.color, "stroke-width": 2, "stroke-dasharray": dash }));
-    }
-    picture2.append(svg("path", { d: path, fill: look.color }));
-    return picture2;
-  }
-
   // src/figures.js
   function fixed(number2, places) {
     if (Math.abs(number2) >= 1e21) return BigInt(number2) + (places === 0 ? "" : `.${"0".repeat(places)}`);
@@ -106,9 +59,9 @@
   function plain(number2) {
     if (Object.is(number2, -0)) return "-0";
     const text = String(number2);
-    const parts = /^(-?)(\d+)(?:\.(\d+))?e([+-]\d+)$/.exec(text);
-    if (!parts) return text;
-    const [, sign2, whole, rest = "", power] = parts;
+    const parts2 = /^(-?)(\d+)(?:\.(\d+))?e([+-]\d+)$/.exec(text);
+    if (!parts2) return text;
+    const [, sign2, whole, rest = "", power] = parts2;
     const shift = Number(power);
     if (shift < 0) return `${sign2}0.${"0".repeat(-shift - 1)}${whole}${rest}`;
     return sign2 + whole + rest.padEnd(shift, "0");
@@ -163,6 +116,268 @@
   }
   function interval(column2, [low, high]) {
     return `${show(column2.unit, low)} .. ${show(column2.unit, high)}`;
+  }
+
+  // src/order.js
+  var collator = new Intl.Collator(void 0, { numeric: true, sensitivity: "base" });
+  function sorted(table, rows, { place: place2, down }) {
+    const ranks = ranked(table, rows, place2);
+    const way = down ? -1 : 1;
+    const known = rows.filter((row) => !Number.isNaN(ranks[row]));
+    known.sort((one, other) => (ranks[one] - ranks[other]) * way || one - other);
+    return [...known, ...rows.filter((row) => Number.isNaN(ranks[row]))];
+  }
+  function ranked(table, rows, place2) {
+    const texts = new Set(rows.map((row) => table.rows[row][place2]).filter((value2) => typeof value2 === "string"));
+    const places = new Map([...texts].sort(collator.compare).map((text, at) => [text, at]));
+    const ranks = new Float64Array(table.rows.length);
+    for (const row of rows) {
+      const value2 = table.rows[row][place2] ?? NaN;
+      ranks[row] = typeof value2 === "string" ? places.get(value2) ?? NaN : Number(value2);
+    }
+    return ranks;
+  }
+  function has(table, row, text) {
+    return table.columns.some((column2, at) => {
+      const value2 = row[at];
+      return !column2.hidden && typeof value2 === "string" && value2.toLowerCase().includes(text);
+    });
+  }
+
+  // src/filter.js
+  var TEXT_ROWS_MIN = { services: 8, rows: 30 };
+  function nothingChosen() {
+    return { text: "", facets: /* @__PURE__ */ new Map() };
+  }
+  function isActive(chosen) {
+    return chosen.text !== "" || [...chosen.facets.values()].some((values) => values.size > 0);
+  }
+  function passes(table, chosen) {
+    const text = chosen.text.trim().toLowerCase();
+    const facets = [...chosen.facets].filter(([, values]) => values.size > 0).map(([key, values]) => ({ at: place(table, key), values }));
+    return (row) => facets.every(({ at, values }) => values.has(shown(table.columns[at].unit, row[at]))) && (text === "" || has(table, row, text));
+  }
+  function fields(table, what, chosen, changed) {
+    const facets = table.columns.flatMap((column2, at) => column2.facet ? facet(table, at, chosen, changed) : []);
+    if (facets.length === 0 && table.rows.length < TEXT_ROWS_MIN[what]) return null;
+    const text = make("input", { type: "search", placeholder: `Filter ${what}`, "aria-label": `Filter ${what}`, autocomplete: "off", spellcheck: "false" });
+    text.addEventListener("input", () => {
+      chosen.text = text.value;
+      changed();
+    });
+    const clear = button("Clear", () => {
+      reset(chosen);
+      changed();
+      text.focus();
+    });
+    const tell = make("span", { class: "tell", role: "status" });
+    const element = make("div", { class: "filters", role: "group", "aria-label": `Filters of ${what}` });
+    if (table.rows.length >= TEXT_ROWS_MIN[what]) element.append(text);
+    element.append(...facets.map((one) => one.element), clear, tell);
+    const refresh = (count) => {
+      if (text.value !== chosen.text) text.value = chosen.text;
+      for (const one of facets) one.refresh();
+      clear.hidden = !isActive(chosen);
+      tell.textContent = count === table.rows.length ? "" : `${count} of ${table.rows.length}`;
+    };
+    return { element, refresh };
+  }
+  function reset(chosen) {
+    chosen.text = "";
+    chosen.facets.clear();
+  }
+  function facet(table, at, chosen, changed) {
+    const column2 = table.columns[at];
+    const counts = /* @__PURE__ */ new Map();
+    for (const row of table.rows) {
+      const text = shown(column2.unit, row[at]);
+      counts.set(text, (counts.get(text) ?? 0) + 1);
+    }
+    if (counts.size < 2) return [];
+    const values = () => chosen.facets.get(column2.key) ?? /* @__PURE__ */ new Set();
+    const boxes = [...counts].sort(([one], [other]) => one.localeCompare(other)).map(([text, count]) => {
+      const box = make("input", { type: "checkbox" });
+      box.addEventListener("change", () => {
+        const now = values();
+        if (box.checked) now.add(text);
+        else now.delete(text);
+        chosen.facets.set(column2.key, now);
+        changed();
+      });
+      return { box, text, label: make("label", {}, box, make("bdi", {}, text), make("span", {}, String(count))) };
+    });
+    const summary = make("summary", {}, column2.title);
+    const group = make("div", { role: "group", "aria-label": column2.title }, ...boxes.map((one) => one.label));
+    const element = make("details", { class: "facet" }, summary, group);
+    element.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !element.open) return;
+      element.open = false;
+      summary.focus();
+    });
+    const refresh = () => {
+      const now = values();
+      for (const { box, text } of boxes) box.checked = now.has(text);
+      element.classList.toggle("some", now.size > 0);
+      summary.textContent = now.size === 0 ? column2.title : `${column2.title}: ${[...now].join(", ")}`;
+    };
+    return [{ element, refresh }];
+  }
+  function closeElsewhere() {
+    document.addEventListener("pointerdown", (event) => {
+      for (const open of document.querySelectorAll("details.facet[open]")) {
+        if (event.target instanceof Node && !open.contains(event.target)) open.removeAttribute("open");
+      }
+    });
+  }
+
+  // src/address.js
+  var ONLY = "only.";
+  function parts(hash) {
+    const [id, query] = hash.slice(1).split(/\?(.*)/s);
+    try {
+      return { id: decodeURIComponent(id), query: new URLSearchParams(query ?? "") };
+    } catch {
+      return { id: "", query: new URLSearchParams() };
+    }
+  }
+  function address(id, table, { chosen, sorting }) {
+    const query = new URLSearchParams();
+    if (sorting) query.append("sort", (sorting.down ? "-" : "") + table.columns[sorting.place].key);
+    if (chosen.text !== "") query.append("find", chosen.text);
+    for (const [key, values] of chosen.facets) for (const value2 of values) query.append(ONLY + key, value2);
+    const text = query.toString();
+    return text === "" ? `#${encodeURIComponent(id)}` : `#${encodeURIComponent(id)}?${text}`;
+  }
+  function recalled(table, query) {
+    const chosen = nothingChosen();
+    chosen.text = query.get("find") ?? "";
+    for (const [name, value2] of query) {
+      const column2 = name.startsWith(ONLY) && table.columns.find((one) => one.facet && ONLY + one.key === name);
+      if (column2) chosen.facets.set(column2.key, (chosen.facets.get(column2.key) ?? /* @__PURE__ */ new Set()).add(value2));
+    }
+    const sort = query.get("sort") ?? "";
+    const place2 = table.columns.findIndex((column2) => !column2.hidden && column2.key === sort.replace(/^-/, ""));
+    return { chosen, sorting: place2 < 0 ? null : { place: place2, down: sort.startsWith("-") } };
+  }
+
+  // src/export.js
+  var STYLED = [
+    "fill",
+    "fill-opacity",
+    "stroke",
+    "stroke-opacity",
+    "stroke-width",
+    "stroke-dasharray",
+    "stroke-linecap",
+    "stroke-linejoin",
+    "opacity",
+    "font-family",
+    "font-size",
+    "font-weight",
+    "text-anchor",
+    "dominant-baseline",
+    "paint-order"
+  ];
+  var [MARGIN, TITLE, LINE, LETTERS] = [14, 30, 20, 12];
+  var SCALE = 2;
+  function standalone(chart, caption, entries) {
+    const { clientWidth: width, clientHeight: height2 } = chart;
+    const { fontFamily, color } = getComputedStyle(caption);
+    const text = { "font-family": fontFamily, "font-size": LETTERS, fill: color, "dominant-baseline": "central" };
+    const title = svg("text", { ...text, x: MARGIN, y: TITLE / 2 + 3, "font-size": LETTERS + 2, "font-weight": 600 }, words(caption.textContent ?? ""));
+    const drawn2 = svg("g", { transform: `translate(0 ${TITLE})` }, ...[...chart.childNodes].map(styled));
+    const { group, lines: lines2 } = legend(entries, width, text);
+    group.setAttribute("transform", `translate(0 ${TITLE + height2})`);
+    const all = { width, height: TITLE + height2 + lines2 * LINE + MARGIN };
+    const ground = svg("rect", { ...all, fill: getComputedStyle(caption.closest("figure") ?? caption).backgroundColor });
+    return new XMLSerializer().serializeToString(svg("svg", { ...all, viewBox: `0 0 ${all.width} ${all.height}` }, ground, title, drawn2, group));
+  }
+  function words(text) {
+    return document.createTextNode(text);
+  }
+  function styled(node) {
+    const copy2 = node.cloneNode(false);
+    if (node instanceof Element && copy2 instanceof Element) {
+      const style = getComputedStyle(node);
+      copy2.removeAttribute("style");
+      copy2.removeAttribute("class");
+      for (const name of STYLED) copy2.setAttribute(name, style.getPropertyValue(name));
+      copy2.append(...[...node.childNodes].map(styled));
+    }
+    return copy2;
+  }
+  function legend(entries, width, text) {
+    const measure = make("canvas").getContext("2d");
+    if (measure) measure.font = `${LETTERS}px ${text["font-family"]}`;
+    const group = svg("g", {});
+    let [x, line] = [MARGIN, 0];
+    for (const { name, swatch: swatch2 } of entries) {
+      const symbol = Number(swatch2.getAttribute("width"));
+      const room = symbol + 6 + (measure?.measureText(name).width ?? name.length * LETTERS) + 16;
+      if (x > MARGIN && x + room > width) [x, line] = [MARGIN, line + 1];
+      const y = line * LINE + LINE / 2;
+      const place2 = svg("g", { transform: `translate(${x + symbol / 2} ${y})` }, ...[...swatch2.childNodes].map(styled));
+      group.append(place2, svg("text", { ...text, x: x + symbol + 6, y }, words(name)));
+      x += room;
+    }
+    return { group, lines: entries.length === 0 ? 0 : line + 1 };
+  }
+  async function pixels(drawing2) {
+    const image = new Image();
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(drawing2)}`;
+    await image.decode();
+    const canvas = make("canvas", { width: image.width * SCALE, height: image.height * SCALE });
+    canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+    return new Promise((done, failed) => {
+      canvas.toBlob((blob) => blob ? done(blob) : failed(new Error("the browser draws no picture")), "image/png");
+    });
+  }
+
+  // src/looks.js
+  var COLORS = 7;
+  var SYMBOLS = (
+    /** @type {const} */
+    [
+      ["circle", "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z"],
+      ["triangle", "M0,-4.5L4.5,3.8H-4.5z"],
+      ["rect", "M-3.6,-3.6h7.2v7.2h-7.2z"],
+      ["diamond", "M0,-5L5,0L0,5L-5,0z"],
+      ["path://M0,4.5L4.5,-3.8H-4.5z", "M0,4.5L4.5,-3.8H-4.5z"],
+      ["path://M-1.6,-5h3.2v3.4h3.4v3.2h-3.4v3.4h-3.2v-3.4h-3.4v-3.2h3.4z", "M-1.4,-4.4h2.8v3h3v2.8h-3v3h-2.8v-3h-3v-2.8h3z"]
+    ]
+  );
+  var DASHES = ["solid", [6, 3], [2, 3]];
+  var OF_TONE = {
+    good: { color: "var(--good)", symbol: SYMBOLS[0][0], dash: "solid" },
+    bad: { color: "var(--bad)", symbol: SYMBOLS[1][0], dash: "solid" },
+    open: { color: "var(--muted)", symbol: SYMBOLS[2][0], dash: "solid" }
+  };
+  function looks(order, tones = /* @__PURE__ */ new Map()) {
+    const places = new Map(order.map((name, at) => [name, at]));
+    return (name) => {
+      let at = places.get(name);
+      const tone = at === void 0 ? tones.get(name) : void 0;
+      if (tone) return OF_TONE[tone];
+      if (at === void 0) {
+        at = places.size;
+        places.set(name, at);
+      }
+      return {
+        color: `var(--s${at % COLORS})`,
+        symbol: SYMBOLS[at % SYMBOLS.length][0],
+        dash: DASHES[Math.floor(at / COLORS) % DASHES.length]
+      };
+    };
+  }
+  function swatch(look, line) {
+    const path = SYMBOLS.find(([symbol]) => symbol === look.symbol)?.[1] ?? SYMBOLS[0][1];
+    const picture2 = svg("svg", { width: line ? 22 : 11, height: 11, "aria-hidden": "true", viewBox: line ? "-11 -5.5 22 11" : "-5.5 -5.5 11 11" });
+    if (line) {
+      const dash = look.dash === "solid" ? "none" : look.dash.join(" ");
+      picture2.append(svg("line", { x1: -11, x2: 11, stroke: look.color, "stroke-width": 2, "stroke-dasharray": dash }));
+    }
+    picture2.append(svg("path", { d: path, fill: look.color }));
+    return picture2;
   }
 
   // src/axis.js
@@ -603,6 +818,79 @@
     return { type: "text", x: x + 7, y, style: { text, fill: "var(--ink)", fontSize: 11, fontFamily: family(), verticalAlign: "middle" } };
   }
 
+  // src/save.js
+  function harmless(of) {
+    const hidden = /^[\s\p{Cc}\u200b-\u200f\u2060\ufeff]*/u;
+    const isFormula = /^[\t\r\n]/.test(of) || /^[=+\-@＝＋－＠]/u.test(of.replace(hidden, ""));
+    return isFormula ? `'${of}` : of;
+  }
+  function csv(table) {
+    const field = (text) => /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    const lines2 = table.rows.map((row) => row.map((value2) => {
+      if (value2 === null) return "";
+      return typeof value2 === "number" ? plain(value2) : field(harmless(String(value2)));
+    }));
+    return [table.columns.map((column2) => field(column2.key)), ...lines2].map((line) => `${line.join(",")}\r
+`).join("");
+  }
+  function markdown(table, places, rows) {
+    const escaped = (text) => text.replace(/[\\`*_[\]<>|#~]/g, "\\$&").replace(/\s+/g, " ");
+    const cell = (row, at) => {
+      const [column2, values] = [table.columns[at], table.rows[row]];
+      const both = typeof values[at] === "number" ? ends(table, column2, values) : null;
+      return sign(table, column2, values) + shown(column2.unit, values[at] ?? null) + (both ? ` (${interval(column2, both)})` : "");
+    };
+    const line = (cells) => `| ${cells.join(" | ")} |
+`;
+    const isNumber = (at) => !["text", "flag"].includes(table.columns[at].unit);
+    return [
+      line(places.map((at) => escaped(table.columns[at].title))),
+      line(places.map((at) => isNumber(at) ? "---:" : "---")),
+      ...rows.map((row) => line(places.map((at) => escaped(cell(row, at)))))
+    ].join("");
+  }
+  function save(name, type, text) {
+    saveBlob(name, new Blob([text], { type: `${type};charset=utf-8` }));
+  }
+  function saveBlob(name, blob) {
+    const address2 = URL.createObjectURL(blob);
+    make("a", { href: address2, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(address2), 6e4);
+  }
+  function copiers(root) {
+    for (const code of root.querySelectorAll(".facts .code code")) {
+      const label = code.closest("div")?.querySelector("dt")?.textContent ?? "";
+      const copier = button("Copy", async () => {
+        const done = await copy(code);
+        copier.textContent = done ? "Copied" : "Selected";
+        setTimeout(() => copier.textContent = "Copy", 2e3);
+      }, { class: "copy", "aria-label": `Copy: ${label}` });
+      code.closest("dd")?.append(copier);
+    }
+  }
+  function markdownButton(id, text) {
+    const copier = button("Copy as Markdown", async () => {
+      const done = await copied(text());
+      if (!done) save(`${id}.md`, "text/markdown", text());
+      copier.textContent = done ? "Copied" : "Saved";
+      setTimeout(() => copier.textContent = "Copy as Markdown", 2e3);
+    });
+    return copier;
+  }
+  async function copy(code) {
+    const done = await copied(code.textContent ?? "");
+    if (!done) getSelection()?.selectAllChildren(code);
+    return done;
+  }
+  async function copied(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   // src/tip.js
   var REACH = 60;
   function nearest2(spots, x, y, rows) {
@@ -617,7 +905,7 @@
     }
     return found;
   }
-  function words(table, chart, { point, series }) {
+  function words2(table, chart, { point, series }) {
     const row = table.rows[point.row];
     const list = make("dl");
     const say = (column2, text, small) => {
@@ -657,11 +945,11 @@
     const area = make("div", { class: "area" });
     const tip = make("div", { class: "tip", hidden: true, role: "status" });
     const ring = make("div", { class: "ring", hidden: true });
-    const legend = make("div", { class: "legend", role: "group", "aria-label": "Series of this chart" });
+    const legend2 = make("div", { class: "legend", role: "group", "aria-label": "Series of this chart" });
     const key = make("ul", { class: "key", "aria-hidden": "true" });
     plot.replaceWith(area);
     area.append(plot, ring, tip);
-    area.before(legend, key);
+    area.before(legend2, key);
     plot.tabIndex = 0;
     const [x, y] = [table.columns[place(table, chart.x)], table.columns[place(table, chart.y)]];
     let all = { series: [], categories: [], points: 0 };
@@ -705,7 +993,7 @@
     function tell(spot) {
       if (!spot) return hide();
       at = spots.indexOf(spot);
-      tip.replaceChildren(...words(table, chart, spot));
+      tip.replaceChildren(...words2(table, chart, spot));
       tip.hidden = ring.hidden = false;
       ring.style.transform = `translate(${spot.x}px, ${spot.y}px)`;
       const right = spot.x + 14;
@@ -738,9 +1026,9 @@
     plot.addEventListener("keydown", pressed);
     plot.addEventListener("blur", hide);
     function listed() {
-      legend.hidden = all.series.length < 2;
-      if (legend.hidden) return legend.replaceChildren();
-      const had = legend.contains(document.activeElement) ? document.activeElement?.textContent : null;
+      legend2.hidden = all.series.length < 2;
+      if (legend2.hidden) return legend2.replaceChildren();
+      const had = legend2.contains(document.activeElement) ? document.activeElement?.textContent : null;
       const chips = all.series.map((one, place2) => {
         const on = isOn(one.name, place2);
         const chip = button("", () => change([[one.name, !on]]), { "aria-pressed": String(on), title: one.name });
@@ -749,16 +1037,36 @@
       });
       const every = (on) => () => change(all.series.map((one) => [one.name, on]));
       if (all.series.length > 3) chips.push(button("All", every(true), { class: "all" }), button("None", every(false), { class: "all" }));
-      legend.replaceChildren(...chips);
+      legend2.replaceChildren(...chips);
       if (had !== null) chips.find((chip) => chip.textContent === had)?.focus();
+    }
+    function entries() {
+      const drawnNow = all.series.length < 2 ? [] : all.series.filter((one, place2) => isOn(one.name, place2));
+      return drawnNow.map(({ name }) => ({ name, swatch: swatch(look(name), chart.shape === "lines") }));
     }
     function print() {
       draw();
-      const drawnNow = all.series.length < 2 ? [] : all.series.filter((one, place2) => isOn(one.name, place2));
-      key.replaceChildren(
-        ...drawnNow.map(({ name }) => make("li", {}, swatch(look(name), chart.shape === "lines"), make("bdi", {}, name)))
-      );
+      key.replaceChildren(...entries().map((entry) => make("li", {}, entry.swatch, make("bdi", {}, entry.name))));
     }
+    function alone() {
+      print();
+      const named = entries();
+      const shelf = make("div", {}, ...named.map((entry) => entry.swatch));
+      figure.append(shelf);
+      const text = standalone(
+        /** @type {SVGElement} */
+        plot.querySelector("svg"),
+        find(figure, "figcaption"),
+        named
+      );
+      shelf.remove();
+      return text;
+    }
+    const file = `${figure.closest("section")?.id ?? "chart"}-${figure.dataset.chart}`;
+    figure.querySelector(".of")?.append(
+      button("Save SVG", () => save(`${file}.svg`, "image/svg+xml", alone())),
+      button("Save PNG", async () => saveBlob(`${file}.png`, await pixels(alone())))
+    );
     function change(names2) {
       for (const [name, on] of names2) switched.set(name, on);
       refresh();
@@ -768,8 +1076,8 @@
       if (seen) soon(draw);
     }
     const sight = new IntersectionObserver(
-      (entries) => {
-        seen = entries.some((entry) => entry.isIntersecting);
+      (entries2) => {
+        seen = entries2.some((entry) => entry.isIntersecting);
         if (seen) soon(draw);
       },
       { rootMargin: "300px" }
@@ -829,131 +1137,12 @@
     for (const section of sections) watch.observe(section);
     return () => watch.disconnect();
   }
-  function targetOf(hash) {
-    try {
-      return decodeURIComponent(hash.slice(1));
-    } catch {
-      return "";
-    }
-  }
   function openTarget() {
-    const target = document.getElementById(targetOf(location.hash));
+    const target = document.getElementById(parts(location.hash).id);
     const fold = target?.closest("details.fold");
     if (!target || !(fold instanceof HTMLDetailsElement) || fold.open) return;
     fold.open = true;
     target.scrollIntoView();
-  }
-
-  // src/order.js
-  var collator = new Intl.Collator(void 0, { numeric: true, sensitivity: "base" });
-  function sorted(table, rows, { place: place2, down }) {
-    const ranks = ranked(table, rows, place2);
-    const way = down ? -1 : 1;
-    const known = rows.filter((row) => !Number.isNaN(ranks[row]));
-    known.sort((one, other) => (ranks[one] - ranks[other]) * way || one - other);
-    return [...known, ...rows.filter((row) => Number.isNaN(ranks[row]))];
-  }
-  function ranked(table, rows, place2) {
-    const texts = new Set(rows.map((row) => table.rows[row][place2]).filter((value2) => typeof value2 === "string"));
-    const places = new Map([...texts].sort(collator.compare).map((text, at) => [text, at]));
-    const ranks = new Float64Array(table.rows.length);
-    for (const row of rows) {
-      const value2 = table.rows[row][place2] ?? NaN;
-      ranks[row] = typeof value2 === "string" ? places.get(value2) ?? NaN : Number(value2);
-    }
-    return ranks;
-  }
-  function has(table, row, text) {
-    return table.columns.some((column2, at) => {
-      const value2 = row[at];
-      return !column2.hidden && typeof value2 === "string" && value2.toLowerCase().includes(text);
-    });
-  }
-
-  // src/filter.js
-  var TEXT_ROWS_MIN = { services: 8, rows: 30 };
-  function nothingChosen() {
-    return { text: "", facets: /* @__PURE__ */ new Map() };
-  }
-  function isActive(chosen) {
-    return chosen.text !== "" || [...chosen.facets.values()].some((values) => values.size > 0);
-  }
-  function passes(table, chosen) {
-    const text = chosen.text.trim().toLowerCase();
-    const facets = [...chosen.facets].filter(([, values]) => values.size > 0).map(([key, values]) => ({ at: place(table, key), values }));
-    return (row) => facets.every(({ at, values }) => values.has(shown(table.columns[at].unit, row[at]))) && (text === "" || has(table, row, text));
-  }
-  function fields(table, what, chosen, changed) {
-    const facets = table.columns.flatMap((column2, at) => column2.facet ? facet(table, at, chosen, changed) : []);
-    if (facets.length === 0 && table.rows.length < TEXT_ROWS_MIN[what]) return null;
-    const text = make("input", { type: "search", placeholder: `Filter ${what}`, "aria-label": `Filter ${what}`, autocomplete: "off", spellcheck: "false" });
-    text.addEventListener("input", () => {
-      chosen.text = text.value;
-      changed();
-    });
-    const clear = button("Clear", () => {
-      reset(chosen);
-      changed();
-      text.focus();
-    });
-    const tell = make("span", { class: "tell", role: "status" });
-    const element = make("div", { class: "filters", role: "group", "aria-label": `Filters of ${what}` });
-    if (table.rows.length >= TEXT_ROWS_MIN[what]) element.append(text);
-    element.append(...facets.map((one) => one.element), clear, tell);
-    const refresh = (count) => {
-      if (text.value !== chosen.text) text.value = chosen.text;
-      for (const one of facets) one.refresh();
-      clear.hidden = !isActive(chosen);
-      tell.textContent = count === table.rows.length ? "" : `${count} of ${table.rows.length}`;
-    };
-    return { element, refresh };
-  }
-  function reset(chosen) {
-    chosen.text = "";
-    chosen.facets.clear();
-  }
-  function facet(table, at, chosen, changed) {
-    const column2 = table.columns[at];
-    const counts = /* @__PURE__ */ new Map();
-    for (const row of table.rows) {
-      const text = shown(column2.unit, row[at]);
-      counts.set(text, (counts.get(text) ?? 0) + 1);
-    }
-    if (counts.size < 2) return [];
-    const values = () => chosen.facets.get(column2.key) ?? /* @__PURE__ */ new Set();
-    const boxes = [...counts].sort(([one], [other]) => one.localeCompare(other)).map(([text, count]) => {
-      const box = make("input", { type: "checkbox" });
-      box.addEventListener("change", () => {
-        const now = values();
-        if (box.checked) now.add(text);
-        else now.delete(text);
-        chosen.facets.set(column2.key, now);
-        changed();
-      });
-      return { box, text, label: make("label", {}, box, make("bdi", {}, text), make("span", {}, String(count))) };
-    });
-    const summary = make("summary", {}, column2.title);
-    const group = make("div", { role: "group", "aria-label": column2.title }, ...boxes.map((one) => one.label));
-    const element = make("details", { class: "facet" }, summary, group);
-    element.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape" || !element.open) return;
-      element.open = false;
-      summary.focus();
-    });
-    const refresh = () => {
-      const now = values();
-      for (const { box, text } of boxes) box.checked = now.has(text);
-      element.classList.toggle("some", now.size > 0);
-      summary.textContent = now.size === 0 ? column2.title : `${column2.title}: ${[...now].join(", ")}`;
-    };
-    return [{ element, refresh }];
-  }
-  function closeElsewhere() {
-    document.addEventListener("pointerdown", (event) => {
-      for (const open of document.querySelectorAll("details.facet[open]")) {
-        if (event.target instanceof Node && !open.contains(event.target)) open.removeAttribute("open");
-      }
-    });
   }
 
   // src/live.js
@@ -1063,47 +1252,6 @@
     };
   }
 
-  // src/save.js
-  function harmless(of) {
-    const hidden = /^[\s\p{Cc}\u200b-\u200f\u2060\ufeff]*/u;
-    const isFormula = /^[\t\r\n]/.test(of) || /^[=+\-@＝＋－＠]/u.test(of.replace(hidden, ""));
-    return isFormula ? `'${of}` : of;
-  }
-  function csv(table) {
-    const field = (text) => /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-    const lines2 = table.rows.map((row) => row.map((value2) => {
-      if (value2 === null) return "";
-      return typeof value2 === "number" ? plain(value2) : field(harmless(String(value2)));
-    }));
-    return [table.columns.map((column2) => field(column2.key)), ...lines2].map((line) => `${line.join(",")}\r
-`).join("");
-  }
-  function save(name, type, text) {
-    const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
-    make("a", { href: address, download: name }).click();
-    setTimeout(() => URL.revokeObjectURL(address), 6e4);
-  }
-  function copiers(root) {
-    for (const code of root.querySelectorAll(".facts .code code")) {
-      const label = code.closest("div")?.querySelector("dt")?.textContent ?? "";
-      const copier = button("Copy", async () => {
-        const done = await copy(code);
-        copier.textContent = done ? "Copied" : "Selected";
-        setTimeout(() => copier.textContent = "Copy", 2e3);
-      }, { class: "copy", "aria-label": `Copy: ${label}` });
-      code.closest("dd")?.append(copier);
-    }
-  }
-  async function copy(code) {
-    try {
-      await navigator.clipboard.writeText(code.textContent ?? "");
-      return true;
-    } catch {
-      getSelection()?.selectAllChildren(code);
-      return false;
-    }
-  }
-
   // src/table.js
   var PAGE_ROWS = 100;
   var SHORT_LETTERS_MAX = 32;
@@ -1115,7 +1263,7 @@
     }
     return rows;
   }
-  function tableOf(box, table, id, position) {
+  function tableOf(box, table, id, position, turned) {
     const [scroll, element, body] = [find(box, ".scroll"), find(box, "table"), find(box, "tbody")];
     const isLong = element.hasAttribute("data-long");
     const fold = box.closest("details.fold");
@@ -1125,7 +1273,14 @@
     const places = heads.map((head) => Number(head.dataset.place));
     const status = make("span", { class: "tell", role: "status" });
     const pages = make("span", { class: "pages" });
-    const below = make("div", { class: "below" }, status, pages, button("Download CSV", () => save(`${id}.csv`, "text/csv", csv(table))));
+    const below = make(
+      "div",
+      { class: "below" },
+      status,
+      pages,
+      markdownButton(id, () => markdown(table, visiblePlaces(), inOrder())),
+      button("Download CSV", () => save(`${id}.csv`, "text/csv", csv(table)))
+    );
     box.append(below);
     let rows = [];
     let stale = true;
@@ -1142,11 +1297,18 @@
       else position.sorting = now.down === first ? { place: at, down: !first } : null;
       position.page = 0;
       render();
+      turned();
+    }
+    function inOrder() {
+      return position.sorting ? sorted(table, rows, position.sorting) : rows;
+    }
+    function visiblePlaces() {
+      return heads.filter((head) => head.checkVisibility()).map((head) => Number(head.dataset.place));
     }
     function render() {
       stale = false;
       const { sorting } = position;
-      const order = sorting ? sorted(table, rows, sorting) : rows;
+      const order = inOrder();
       const count = isLong ? Math.max(1, Math.ceil(order.length / PAGE_ROWS)) : 1;
       position.page = Math.min(position.page, count - 1);
       const shownRows = isLong ? order.slice(position.page * PAGE_ROWS, (position.page + 1) * PAGE_ROWS) : order;
@@ -1243,6 +1405,7 @@
 
   // src/page.js
   var memories = /* @__PURE__ */ new Map();
+  var recalls = /* @__PURE__ */ new Map();
   var pictures = [];
   var stop = () => {
   };
@@ -1273,6 +1436,7 @@
       some.hidden = visible === null || visible.size === all;
       some.replaceChildren(`${visible?.size ?? all} of ${all} are shown, here and below`, button("Show all", () => {
         reset(memory.chosen);
+        if (first?.table) noteInAddress(first.id, first.table, memory);
         update();
       }));
     };
@@ -1283,6 +1447,7 @@
     copiers(main);
     const unwatch = contents(main);
     update();
+    recall();
     stop = () => {
       unwatch();
       for (const one of pictures) one.end();
@@ -1304,10 +1469,14 @@
       if (memory.open !== null) fold.open = memory.open;
       fold.addEventListener("toggle", () => memory.open = fold.open);
     }
-    const shown2 = tableOf(box, table, section.id, memory.position);
+    const noted = () => noteInAddress(section.id, table, memory);
+    const shown2 = tableOf(box, table, section.id, memory.position, noted);
     const what = isFirst ? "services" : "rows";
     let visible = null;
-    const filters = fields(table, what, memory.chosen, () => isFirst ? update() : refresh());
+    const filters = fields(table, what, memory.chosen, () => {
+      noted();
+      changed();
+    });
     if (filters) box.prepend(filters.element);
     const own = section.charts.flatMap((chart, at) => {
       const figure = element.querySelector(`figure[data-chart="${at}"]`);
@@ -1317,6 +1486,18 @@
     const key = first ? first.columns[names(first)]?.key : null;
     const nameAt = place(table, key);
     const known = new Set(first ? column(first, names(first)) : []);
+    function changed() {
+      if (isFirst) update();
+      else refresh();
+    }
+    recalls.set(section.id, (query) => {
+      const seen = recalled(table, query);
+      reset(memory.chosen);
+      memory.chosen.text = seen.chosen.text;
+      for (const [key2, values] of seen.chosen.facets) memory.chosen.facets.set(key2, values);
+      memory.position.sorting = seen.sorting;
+      changed();
+    });
     function refresh() {
       const pass = passes(table, memory.chosen);
       const rows = table.rows.flatMap((row, at) => {
@@ -1332,6 +1513,13 @@
       visible = now;
       refresh();
     };
+  }
+  function recall() {
+    const { id, query } = parts(location.hash);
+    if (query.size > 0) recalls.get(id)?.(query);
+  }
+  function noteInAddress(id, table, { chosen, position }) {
+    history.replaceState(null, "", address(id, table, { chosen, sorting: position.sorting }));
   }
   function printable() {
     let opened = [];
@@ -1367,7 +1555,10 @@
     begin();
     printable();
     openTarget();
-    addEventListener("hashchange", openTarget);
+    addEventListener("hashchange", () => {
+      recall();
+      openTarget();
+    });
     document.addEventListener("click", (event) => {
       if (event.target instanceof Element && event.target.closest("a[href^='#']")) setTimeout(openTarget);
     });

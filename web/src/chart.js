@@ -3,8 +3,10 @@
 
 import { place } from "./data.js";
 import { button, find, make } from "./dom.js";
+import { pixels, standalone } from "./export.js";
 import { swatch } from "./looks.js";
 import { height, option } from "./plot.js";
+import { save, saveBlob } from "./save.js";
 import { drawing } from "./series.js";
 import { nearest, words } from "./tip.js";
 
@@ -168,14 +170,34 @@ export function picture(figure, table, chart, look, switched) {
     if (had !== null) chips.find((chip) => chip.textContent === had)?.focus();
   }
 
-  /** Paper has no buttons: what is drawn is named, and what is not drawn is not. */
+  /** What is drawn is named, and what is not drawn is not. */
+  function entries() {
+    const drawnNow = all.series.length < 2 ? [] : all.series.filter((one, place) => isOn(one.name, place));
+    return drawnNow.map(({ name }) => ({ name, swatch: swatch(look(name), chart.shape === "lines") }));
+  }
+
+  /** Paper has no buttons. */
   function print() {
     draw();
-    const drawnNow = all.series.length < 2 ? [] : all.series.filter((one, place) => isOn(one.name, place));
-    key.replaceChildren(
-      ...drawnNow.map(({ name }) => make("li", {}, swatch(look(name), chart.shape === "lines"), make("bdi", {}, name))),
-    );
+    key.replaceChildren(...entries().map((entry) => make("li", {}, entry.swatch, make("bdi", {}, entry.name))));
   }
+
+  /** As a file that needs no page. What is not in the page has no colours, so its legend is there meanwhile. */
+  function alone() {
+    print();
+    const named = entries();
+    const shelf = make("div", {}, ...named.map((entry) => entry.swatch));
+    figure.append(shelf);
+    const text = standalone(/** @type {SVGElement} */ (plot.querySelector("svg")), find(figure, "figcaption"), named);
+    shelf.remove();
+    return text;
+  }
+
+  const file = `${figure.closest("section")?.id ?? "chart"}-${figure.dataset.chart}`;
+  figure.querySelector(".of")?.append(
+    button("Save SVG", () => save(`${file}.svg`, "image/svg+xml", alone())),
+    button("Save PNG", async () => saveBlob(`${file}.png`, await pixels(alone()))),
+  );
 
   /** @param {[string, boolean][]} names */
   function change(names) {

@@ -1,5 +1,6 @@
 // The list of sections: marks the one that is read, and opens the table that a link leads to.
 
+import { parts } from "./address.js";
 import { make } from "./dom.js";
 
 /** @param {ParentNode} main @returns {() => void} What ends it. */
@@ -38,21 +39,9 @@ export function contents(main) {
   return () => watch.disconnect();
 }
 
-/**
- * The id that a link leads to. One that is written wrongly leads nowhere.
- * @param {string} hash
- */
-export function targetOf(hash) {
-  try {
-    return decodeURIComponent(hash.slice(1));
-  } catch {
-    return "";
-  }
-}
-
 /** A link to a table that is folded opens it first. */
 export function openTarget() {
-  const target = document.getElementById(targetOf(location.hash));
+  const target = document.getElementById(parts(location.hash).id);
   const fold = target?.closest("details.fold");
   if (!target || !(fold instanceof HTMLDetailsElement) || fold.open) return;
   fold.open = true;

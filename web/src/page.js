@@ -1,5 +1,6 @@
 // What a page does. It is complete without this: text and tables are there, only charts and long tables are not.
 
+import { address, parts, recalled } from "./address.js";
 import { picture } from "./chart.js";
 import { contents, openTarget } from "./contents.js";
 import { names, place } from "./data.js";
@@ -23,6 +24,8 @@ import { themeButton } from "./theme.js";
 
 /** @type {Map<string, Memory>} */
 const memories = new Map();
+/** What shows a section as an address says. @type {Map<string, (query: URLSearchParams) => void>} */
+const recalls = new Map();
 /** @type {Picture[]} */
 let pictures = [];
 let stop = () => {};
@@ -60,6 +63,7 @@ function begin() {
     some.hidden = visible === null || visible.size === all;
     some.replaceChildren(`${visible?.size ?? all} of ${all} are shown, here and below`, button("Show all", () => {
       reset(memory.chosen);
+      if (first?.table) noteInAddress(first.id, first.table, memory);
       update();
     }));
   };
@@ -70,6 +74,7 @@ function begin() {
   copiers(main);
   const unwatch = contents(main);
   update();
+  recall();
   stop = () => {
     unwatch();
     for (const one of pictures) one.end();
@@ -105,11 +110,15 @@ function sectionOf(element, section, table, first, look, update) {
     if (memory.open !== null) fold.open = memory.open;
     fold.addEventListener("toggle", () => (memory.open = fold.open));
   }
-  const shown = tableOf(box, table, section.id, memory.position);
+  const noted = () => noteInAddress(section.id, table, memory);
+  const shown = tableOf(box, table, section.id, memory.position, noted);
   const what = isFirst ? "services" : "rows";
   /** @type {Set<string>|null} */
   let visible = null;
-  const filters = fields(table, what, memory.chosen, () => (isFirst ? update() : refresh()));
+  const filters = fields(table, what, memory.chosen, () => {
+    noted();
+    changed();
+  });
   if (filters) box.prepend(filters.element);
   const own = section.charts.flatMap((chart, at) => {
     const figure = element.querySelector(`figure[data-chart="${at}"]`);
@@ -121,6 +130,20 @@ function sectionOf(element, section, table, first, look, update) {
   const key = first ? first.columns[names(first)]?.key : null;
   const nameAt = place(table, key);
   const known = new Set(first ? column(first, names(first)) : []);
+
+  function changed() {
+    if (isFirst) update();
+    else refresh();
+  }
+
+  recalls.set(section.id, (query) => {
+    const seen = recalled(table, query);
+    reset(memory.chosen);
+    memory.chosen.text = seen.chosen.text;
+    for (const [key, values] of seen.chosen.facets) memory.chosen.facets.set(key, values);
+    memory.position.sorting = seen.sorting;
+    changed();
+  });
 
   function refresh() {
     const pass = passes(table, memory.chosen);
@@ -137,6 +160,17 @@ function sectionOf(element, section, table, first, look, update) {
     visible = now;
     refresh();
   };
+}
+
+/** Shows what the address says, if it says anything. */
+function recall() {
+  const { id, query } = parts(location.hash);
+  if (query.size > 0) recalls.get(id)?.(query);
+}
+
+/** @param {string} id @param {Table} table @param {Memory} memory */
+function noteInAddress(id, table, { chosen, position }) {
+  history.replaceState(null, "", address(id, table, { chosen, sorting: position.sorting }));
 }
 
 /** On paper everything is drawn, and every table that is written is open. */
@@ -180,7 +214,10 @@ if (document.getElementById("document")) {
   begin();
   printable();
   openTarget();
-  addEventListener("hashchange", openTarget);
+  addEventListener("hashchange", () => {
+    recall();
+    openTarget();
+  });
   // Twice the same link is no change of address.
   document.addEventListener("click", (event) => {
     if (event.target instanceof Element && event.target.closest("a[href^='#']")) setTimeout(openTarget);

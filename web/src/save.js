@@ -1,7 +1,8 @@
 // What a reader takes along: a command, the data, a table. From disk as well as from a server.
 
 import { button, make } from "./dom.js";
-import { plain } from "./figures.js";
+import { ends } from "./data.js";
+import { interval, plain, shown, sign } from "./figures.js";
 
 /** @import { Table } from "./data.js" */
 
@@ -29,12 +30,42 @@ export function csv(table) {
 }
 
 /**
+ * Rows as they are shown, for a pull request or a README.
+ * @param {Table} table
+ * @param {number[]} places Of the columns.
+ * @param {number[]} rows
+ */
+export function markdown(table, places, rows) {
+  const escaped = (/** @type {string} */ text) => text.replace(/[\\`*_[\]<>|#~]/g, "\\$&").replace(/\s+/g, " ");
+  const cell = (/** @type {number} */ row, /** @type {number} */ at) => {
+    const [column, values] = [table.columns[at], table.rows[row]];
+    const both = typeof values[at] === "number" ? ends(table, column, values) : null;
+    return sign(table, column, values) + shown(column.unit, values[at] ?? null) + (both ? ` (${interval(column, both)})` : "");
+  };
+  const line = (/** @type {string[]} */ cells) => `| ${cells.join(" | ")} |\n`;
+  const isNumber = (/** @type {number} */ at) => !["text", "flag"].includes(table.columns[at].unit);
+  return [
+    line(places.map((at) => escaped(table.columns[at].title))),
+    line(places.map((at) => (isNumber(at) ? "---:" : "---"))),
+    ...rows.map((row) => line(places.map((at) => escaped(cell(row, at))))),
+  ].join("");
+}
+
+/**
  * @param {string} name
  * @param {string} type
  * @param {string} text
  */
 export function save(name, type, text) {
-  const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+  saveBlob(name, new Blob([text], { type: `${type};charset=utf-8` }));
+}
+
+/**
+ * @param {string} name
+ * @param {Blob} blob
+ */
+export function saveBlob(name, blob) {
+  const address = URL.createObjectURL(blob);
   make("a", { href: address, download: name }).click();
   // The browser has read it by then; until then it must not be gone.
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
@@ -57,15 +88,36 @@ export function copiers(root) {
 }
 
 /**
+ * A button that copies rows as Markdown, or saves them where the browser lets nothing into the clipboard.
+ * @param {string} id A file name.
+ * @param {() => string} text
+ */
+export function markdownButton(id, text) {
+  const copier = button("Copy as Markdown", async () => {
+    const done = await copied(text());
+    if (!done) save(`${id}.md`, "text/markdown", text());
+    copier.textContent = done ? "Copied" : "Saved";
+    setTimeout(() => (copier.textContent = "Copy as Markdown"), 2000);
+  });
+  return copier;
+}
+
+/**
  * Into the clipboard where the browser lets us; else it is at least selected.
  * @param {Element} code
  */
 async function copy(code) {
+  const done = await copied(code.textContent ?? "");
+  if (!done) getSelection()?.selectAllChildren(code);
+  return done;
+}
+
+/** @param {string} text */
+async function copied(text) {
   try {
-    await navigator.clipboard.writeText(code.textContent ?? "");
+    await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    getSelection()?.selectAllChildren(code);
     return false;
   }
 }

@@ -5,7 +5,7 @@ import { ends, names } from "./data.js";
 import { button, find, make } from "./dom.js";
 import { interval, plain, shown, sign } from "./figures.js";
 import { sorted } from "./order.js";
-import { csv, save } from "./save.js";
+import { csv, markdown, markdownButton, save } from "./save.js";
 
 /** @import { Table } from "./data.js" */
 /** @import { Sorting } from "./order.js" */
@@ -35,9 +35,10 @@ function writtenRows(body) {
  * @param {Table} table
  * @param {string} id A file name.
  * @param {Position} position Where the reader is; changed here.
+ * @param {() => void} turned After the reader has sorted it.
  * @returns {{ show: (rows: number[]) => void }}
  */
-export function tableOf(box, table, id, position) {
+export function tableOf(box, table, id, position, turned) {
   const [scroll, element, body] = [find(box, ".scroll"), find(box, "table"), find(box, "tbody")];
   const isLong = element.hasAttribute("data-long");
   const fold = box.closest("details.fold");
@@ -47,7 +48,14 @@ export function tableOf(box, table, id, position) {
   const places = heads.map((head) => Number(head.dataset.place));
   const status = make("span", { class: "tell", role: "status" });
   const pages = make("span", { class: "pages" });
-  const below = make("div", { class: "below" }, status, pages, button("Download CSV", () => save(`${id}.csv`, "text/csv", csv(table))));
+  const below = make(
+    "div",
+    { class: "below" },
+    status,
+    pages,
+    markdownButton(id, () => markdown(table, visiblePlaces(), inOrder())),
+    button("Download CSV", () => save(`${id}.csv`, "text/csv", csv(table))),
+  );
   box.append(below);
   /** @type {number[]} */
   let rows = [];
@@ -68,12 +76,22 @@ export function tableOf(box, table, id, position) {
     else position.sorting = now.down === first ? { place: at, down: !first } : null;
     position.page = 0;
     render();
+    turned();
+  }
+
+  function inOrder() {
+    return position.sorting ? sorted(table, rows, position.sorting) : rows;
+  }
+
+  /** Some columns are shown only to who asks for them, or on a wide screen. */
+  function visiblePlaces() {
+    return heads.filter((head) => head.checkVisibility()).map((head) => Number(head.dataset.place));
   }
 
   function render() {
     stale = false;
     const { sorting } = position;
-    const order = sorting ? sorted(table, rows, sorting) : rows;
+    const order = inOrder();
     const count = isLong ? Math.max(1, Math.ceil(order.length / PAGE_ROWS)) : 1;
     position.page = Math.min(position.page, count - 1);
     const shownRows = isLong ? order.slice(position.page * PAGE_ROWS, (position.page + 1) * PAGE_ROWS) : order;

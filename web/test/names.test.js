@@ -1,11 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { targetOf } from "../src/contents.js";
 import { option } from "../src/plot.js";
-
-test("a link that is written wrongly leads nowhere", () => {
-  assert.deepEqual(["#rounds", "#a%20b", "#", "#%", "#%ff"].map(targetOf), ["rounds", "a b", "", "", ""]);
-});
 
 test("the name at the end of a line is no template", () => {
   const createElement = () => ({ getContext: () => null });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { nothingChosen, passes } from "../src/filter.js";
 import { sorted } from "../src/order.js";
-import { csv, harmless } from "../src/save.js";
+import { csv, harmless, markdown } from "../src/save.js";
 import { drawing, extent } from "../src/series.js";
 
 const table = {
@@ -42,6 +42,15 @@ test("rows are filtered by text and by facets", () => {
 test("a table as CSV has all columns and quotes what must be", () => {
   const lines = csv(table).split("\r\n");
   assert.deepEqual([lines[0], lines[2], lines[3]], ["service,rate,low,high,dropped", "b9,,,,false", '"a,""x""",7,0,9,true']);
+});
+
+test("rows as Markdown are those that are shown, in their order", () => {
+  assert.equal(
+    markdown(table, [0, 1], [2, 0, 1]),
+    '| Service | Rate |\n| --- | ---: |\n| a,"x" | 7.00 (0 .. 9.00) |\n| b10 | 5.00 (4.00 .. 6.00) |\n| b9 | - |\n',
+  );
+  const hostile = { ...table, rows: [["<b>|`x`\n_y_", 1, null, null, false]] };
+  assert.equal(markdown(hostile, [0], [0]).split("\n")[2], "| \\<b\\>\\|\\`x\\` \\_y\\_ |");
 });
 
 test("what is drawn are values of the table, and what has none is not drawn", () => {

@@ -1,5 +1,5 @@
 //! Files that are written whole or not at all, however the writer ends: beside their place first, flushed to the disk, then
-//! renamed. A file that is cut short is one that nobody can read.
+//! renamed. A file that is cut short cannot be read.
 
 use std::{
     fs::{self, File},

@@ -95,7 +95,9 @@ impl SloRow {
             State::Measured if self.bound == Some(Bound::Below) => {
                 Some("no rate held that was tried, down to a hundredth of its closed loop".to_owned())
             }
-            State::Unmeasured => Some("no search came to its end".to_owned()),
+            State::Unmeasured => {
+                Some("no search came to its end: give a longer --budget, or resume it".to_owned())
+            }
             state => state.reason(),
         }
     }

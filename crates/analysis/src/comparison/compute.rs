@@ -167,8 +167,10 @@ impl Figure {
 
 /// Those of the table, without what is about the table's own intervals: the statistics of a comparison are its own.
 fn findings(report: &Report, rows: [&RowReport; 2], blocks: usize, look: Option<usize>) -> Vec<Finding> {
-    let is_of_the_table =
-        |found: &&Finding| matches!(found.run_issue(), Some(RunIssue::InterimAnalyses { .. }));
+    // It looks at its end too, after however few blocks; and with too few for that the verdict says so.
+    let is_of_the_table = |found: &&Finding| {
+        matches!(found.run_issue(), Some(RunIssue::InterimAnalyses { .. } | RunIssue::TooFewBlocks { .. }))
+    };
     let mut findings: Vec<Finding> =
         report.findings.iter().filter(|found| !is_of_the_table(found)).cloned().collect();
     let after = look.filter(|look| *look < blocks);

@@ -51,10 +51,14 @@ impl Bench<'_> {
         let start_ns = Monotonic.now_ns() - began_ns;
         let mut pilot = Pilot { row, window_ns: WINDOW_NS, start_ns, ..Pilot::default() };
         let mut windows: Vec<PilotWindow> = Vec::new();
-        let mut longest_ns = self.plan.blocks().warm_up_ns_max.unwrap_or(self.plan.warm_up_ns());
+        let longest_ns = self.plan.blocks().warm_up_ns_max.unwrap_or(self.plan.warm_up_ns());
         let limit_ns = self.plan.blocks().warm_up_ns_limit.unwrap_or(longest_ns);
         let mut patience = Patience::Left;
-        while pilot.steady_after_ns.is_none() && !self.interrupted() && !is_past(&windows, longest_ns) {
+        let is_over = |windows: &[PilotWindow], went_on: bool| match went_on {
+            false => is_past(windows, longest_ns),
+            true => windows.len() as u64 * WINDOW_NS >= limit_ns,
+        };
+        while pilot.steady_after_ns.is_none() && !self.interrupted() && !is_over(&windows, pilot.went_on) {
             let counts = self.window(&mut running, WINDOW_NS)?;
             let mut window = PilotWindow::of(counts.answered, counts.cost_ns, counts.is_taken);
             pilot.add(&counts);
@@ -69,12 +73,8 @@ impl Bench<'_> {
             }
             windows.push(window);
             pilot.steady_after_ns = steady_ns(&windows, patience);
-            if !pilot.went_on
-                && is_past(&windows, longest_ns)
-                && limit_ns > longest_ns
-                && still_falls(&windows)
-            {
-                (longest_ns, patience, pilot.went_on) = (limit_ns, Patience::Over, true);
+            if is_past(&windows, longest_ns) && limit_ns > longest_ns && still_falls(&windows) {
+                (patience, pilot.went_on) = (Patience::Over, true);
             }
         }
         pilot.steady_after_ns = pilot.steady_after_ns.or_else(|| steady_ns(&windows, Patience::Over));

@@ -109,7 +109,8 @@ impl<'a> RunProgress<'a> {
         let Record::Block(Block { block, elapsed_ns, .. }) = record else { return };
         match block {
             0 => self.pilots_ns = *elapsed_ns,
-            1 if self.plan.blocks().is_bound => {
+            // A search has an interval of few starts too.
+            1 if self.plan.blocks().is_bound && self.plan.slo().is_none() => {
                 if let Some(note) = too_few(self.pilots_ns, elapsed_ns.saturating_sub(self.pilots_ns), left) {
                     self.progress.keep(&note);
                 }

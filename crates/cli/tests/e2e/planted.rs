@@ -73,8 +73,8 @@ fn words(report: &Value, label: &str) -> String {
 
 /// Whether other programs had much of the CPUs: then few slices show when a service was late.
 fn is_noisy(report: &Value) -> bool {
-    let notes = report["notes"].as_array().into_iter().flatten();
-    notes.filter_map(Value::as_str).any(|note| note.starts_with("noisy host: "))
+    let cautions = report["cautions"].as_array().into_iter().flatten();
+    cautions.filter_map(Value::as_str).any(|note| note.starts_with("noisy host: "))
 }
 
 #[test]

@@ -121,6 +121,30 @@ fn a_search_that_was_cut_off_goes_on() {
 }
 
 #[test]
+fn a_budget_ends_it_and_what_it_cuts_off_does_not_count() {
+    let _alone = alone();
+    let workspace = Workspace::new(&[("honest", "correct")]);
+    let many = words(&["honest"], &EASY, &["--budget", "5s"]);
+    let many: Vec<&str> = many.iter().map(|word| if *word == "2" { "100" } else { word }).collect();
+    let ended = workspace.tare(&many).expect(0);
+    assert!(ended.stderr.contains("measuring for at most about 5 s"), "{ended}");
+    assert!(ended.line("honest ").contains("%"), "{ended}");
+    let records = journal(&workspace.root().join("out"));
+    let last = records.last().unwrap();
+    assert_eq!(last["reason"], "budget-spent", "{last}");
+    let starts =
+        row(&workspace.tare(&["show", "out", "--json"]).expect(0).json(), "honest")["starts"].clone();
+    assert!(!ended.stderr.contains("few for an interval"), "{ended}");
+    assert!((1..100).contains(&starts.as_u64().unwrap()), "{starts}");
+    let short = ["slo", "honest", "--slo", "p50=900ms", "--budget", "100ms", "--out", "short"];
+    let none = workspace.tare(&short).expect(5);
+    assert!(
+        none.stdout.contains("no search came to its end: give a longer --budget, or resume it"),
+        "{none}"
+    );
+}
+
+#[test]
 fn mistakes_are_told_before_anything_starts() {
     let workspace = Workspace::new(&[("honest", "correct")]);
     let told = |slo: &str, more: &[&str]| {

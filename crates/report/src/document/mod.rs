@@ -18,7 +18,7 @@ pub use tare_analysis::{
 };
 
 /// The version of the JSON that a document is written as: `major.minor`. Its schema is in `schema/document.schema.json`.
-pub const FORMAT: &str = "1.0";
+pub const FORMAT: &str = "1.1";
 
 /// What a reader is shown of one run, or of several.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -35,6 +35,8 @@ pub struct Document {
     pub status: Status,
     /// What could not be read of its folder, a sentence each. All else is shown.
     pub damage: Vec<String>,
+    /// What makes all of its figures doubtful, a sentence each: it is said before any of them.
+    pub cautions: Vec<String>,
     /// What a reader must know to believe it, a sentence each.
     pub notes: Vec<String>,
     /// Label and text, for the head of the page: load, machine, seed, the command that reproduces it.

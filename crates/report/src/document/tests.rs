@@ -136,6 +136,7 @@ fn check_chart(chart: &Chart, table: &Table) -> Vec<String> {
 fn document(section: Section) -> Document {
     Document {
         format: FORMAT,
+        cautions: Vec::new(),
         kind: Kind::Interleaved,
         title: "T".to_owned(),
         question: String::new(),

@@ -17,7 +17,7 @@ use tare_bench::{
 use super::{
     columns::Columns,
     interleaved,
-    words::{joined, notes, with_interval},
+    words::{cautions, joined, notes, with_interval},
 };
 use crate::document::{Chart, Column, Document, Fact, Kind, Scale, Section, Shape, Unit, Value};
 
@@ -29,6 +29,7 @@ pub(crate) fn document(found: &Comparison, loads: &[AtLoad], kept: &StoredRun, r
     Document {
         kind: Kind::Comparison,
         answer: interleaved::loads::answer_at(loads, &answer(found)),
+        cautions: cautions(&found.findings),
         notes: notes(&found.findings),
         facts: facts(found).into_iter().chain(table.facts).collect(),
         sections: own.chain(table.sections).collect(),

@@ -95,6 +95,7 @@ pub(crate) fn head_only(run: &Path, head: &Head, reason: String) -> Document {
         began: text(&["began"]).unwrap_or_default(),
         status: if is_being_written(run) { Status::Running } else { Status::Unknown },
         damage: vec![reason],
+        cautions: Vec::new(),
         notes: Vec::new(),
         facts: seed.into_iter().chain(tare).collect(),
         checks: Vec::new(),

@@ -154,6 +154,7 @@ fn of_run(kind: Kind, run: &StoredRun, findings: &[Finding]) -> Document {
         began: began.clone(),
         status: Status::Unknown,
         damage: run.damage.clone(),
+        cautions: words::cautions(findings),
         notes: words::notes(findings),
         facts: Vec::new(),
         checks: Vec::new(),

@@ -47,10 +47,21 @@ pub(crate) fn joined<T: ToString>(sentences: impl IntoIterator<Item = T>) -> Opt
     (!sentences.is_empty()).then(|| sentences.join("; "))
 }
 
-/// What a reader must know of a run. What cannot be read of its folder has a place of its own.
+/// What a reader must know of a run. What cannot be read of its folder, and what makes all of it doubtful, have places of their
+/// own.
 pub(crate) fn notes(findings: &[Finding]) -> Vec<String> {
-    let is_damage = |found: &&Finding| matches!(found.run_issue(), Some(RunIssue::Damaged { .. }));
-    findings.iter().filter(|found| !is_damage(found)).map(Finding::scoped).collect()
+    let is_damage = |found: &Finding| matches!(found.run_issue(), Some(RunIssue::Damaged { .. }));
+    let others = findings.iter().filter(|found| !is_damage(found) && !is_caution(found));
+    others.map(Finding::scoped).collect()
+}
+
+/// What makes all figures of a run doubtful.
+pub(crate) fn cautions(findings: &[Finding]) -> Vec<String> {
+    findings.iter().filter(|found| is_caution(found)).map(Finding::scoped).collect()
+}
+
+fn is_caution(found: &Finding) -> bool {
+    matches!(found.run_issue(), Some(RunIssue::NoisyHost { .. }))
 }
 
 /// As a sentence begins.

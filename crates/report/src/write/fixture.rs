@@ -25,6 +25,7 @@ pub(crate) fn interleaved() -> Document {
         began: "2026-11-22T01:00:00Z".to_owned(),
         status: Status::Complete,
         damage: Vec::new(),
+        cautions: vec!["others took 9% of the CPUs".to_owned()],
         notes: vec!["2 CPUs were shared with the generator".to_owned()],
         facts: vec![Fact::new("Machine", "2 CPUs"), Fact::code("Command", "tare run x.toml --seed 7")],
         checks: vec![
@@ -134,6 +135,7 @@ pub(crate) fn hostile() -> Document {
     document.answer = "1. no list".to_owned();
     document.status = Status::CutOff;
     document.damage = vec![all.clone()];
+    document.cautions = vec![all.clone()];
     document.notes = vec![all.clone()];
     document.facts.push(Fact::code("```", all.clone()));
     document.checks = HOSTILE.map(|name| Check::new(name, Verdict::ServiceFailed, all.clone())).into();

@@ -139,6 +139,12 @@ impl Page<'_> {
         self.document.checks.iter().any(|check| check.verdict.tone() == Tone::Bad)
     }
 
+    /// What stands before any figure, since it makes all of them doubtful.
+    fn cautions(&self) -> Vec<&str> {
+        let cautions = self.document.cautions.iter().map(String::as_str);
+        super::status(self.document.status).into_iter().chain(cautions).collect()
+    }
+
     /// A name for the style, and the word that is shown.
     fn verdict(&self, check: &Check) -> (&'static str, &'static str) {
         (check.verdict.tone().name(), check.verdict.word(super::question(self.document.kind)))

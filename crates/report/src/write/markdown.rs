@@ -60,6 +60,9 @@ fn head(document: &Document) -> String {
     if let Some(status) = status(document.status) {
         out += &format!("> **{status}**\n\n");
     }
+    for caution in &document.cautions {
+        out += &format!("> **Caution**: {}\n\n", escape(caution));
+    }
     for damage in &document.damage {
         out += &format!("> Damaged: {}\n\n", escape(damage));
     }

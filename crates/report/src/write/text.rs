@@ -128,6 +128,9 @@ fn head(document: &Document, look: Look, is_shown: fn(&Fact) -> bool) -> String 
     if let Some(status) = status(document.status) {
         out += &format!("{}\n", look.paint("33", status));
     }
+    for caution in &document.cautions {
+        out += &format!("{} {}", look.paint("33", "caution:"), look.wrapped("caution: ", caution));
+    }
     let facts: Vec<Fact> = super::facts(document).into_iter().filter(is_shown).collect();
     let width = facts.iter().map(|fact| width_of(&fact.label)).max().unwrap_or(0);
     let line = |fact: &Fact| {

@@ -158,3 +158,52 @@ fn shades(browser: &Browser) -> (f64, f64) {
     );
     (found[0].as_f64().unwrap(), found[1].as_f64().unwrap())
 }
+
+/// What each chart is saved as, and whether that has all that is drawn.
+const SAVED: &str = "
+    const saved = [];
+    const make = URL.createObjectURL;
+    URL.createObjectURL = blob => { saved.push(blob); return make(blob) };
+    HTMLAnchorElement.prototype.click = () => {};
+    const results = [];
+    for (const figure of document.querySelectorAll('figure.chart')) {
+        figure.scrollIntoView({ behavior: 'instant' });
+        while (!figure.querySelector('.plot svg')) await new Promise(requestAnimationFrame);
+        const [svg, png] = ['Save SVG', 'Save PNG'].map(text =>
+            [...figure.querySelectorAll('button')].find(button => button.textContent === text));
+        svg.click();
+        png.click();
+        while (saved.length < 2) await new Promise(requestAnimationFrame);
+        const [drawing, pixels] = saved.splice(0);
+        const text = await drawing.text();
+        const parsed = new DOMParser().parseFromString(text, 'image/svg+xml');
+        const texts = [...parsed.querySelectorAll('text')].map(one => one.textContent);
+        const names = [...figure.querySelectorAll('.legend button[aria-pressed=true] bdi')].map(name => name.textContent);
+        const { width, height } = await createImageBitmap(pixels);
+        results.push({
+            isDrawing: parsed.documentElement.tagName === 'svg',
+            refers: /var\\(|class=|url\\((?!#|&quot;#|\"#)/.test(text),
+            hasTitle: texts.includes(figure.querySelector('figcaption').textContent),
+            missing: names.filter(name => !texts.includes(name)),
+            isTwice: Math.abs(width - 2 * parsed.documentElement.getAttribute('width')) < 3
+                && Math.abs(height - 2 * parsed.documentElement.getAttribute('height')) < 3,
+        });
+    }
+    return results";
+
+#[test]
+fn a_chart_is_saved_as_a_file_that_needs_no_page() {
+    let Some(browser) = Browser::open() else { return };
+    for page in ["few", "sequential", "hostile"].map(pages::named) {
+        browser.visit(&page.file);
+        let saved = browser.run(SAVED, &[]);
+        let saved = saved.as_array().unwrap();
+        assert!(!saved.is_empty(), "{}", page.name);
+        let sound =
+            json!({ "isDrawing": true, "refers": false, "hasTitle": true, "missing": [], "isTwice": true });
+        for (place, chart) in saved.iter().enumerate() {
+            assert_eq!(*chart, sound, "{}: chart {place}", page.name);
+        }
+        assert!(browser.complaints().is_empty(), "{}: {:?}", page.name, browser.complaints());
+    }
+}

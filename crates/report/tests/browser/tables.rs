@@ -315,6 +315,34 @@ fn the_keyboard_alone_sorts_and_filters() {
     assert!(is_sorted(&sorted, Unit::Share, true), "{sorted:?}");
 }
 
+#[test]
+fn a_link_shows_what_its_sender_saw() {
+    let Some(browser) = Browser::open() else { return };
+    let page = pages::named("many");
+    let (section, table) = main_table(page).unwrap();
+    let title = &table.columns[table.place("language").unwrap()].title;
+    browser.visit(&page.file);
+    browser.click(&format!("({}).querySelector('summary')", facet(section, title)));
+    browser.click(&mark(section, title, "go"));
+    let place = table.place("throughput_ratio").unwrap();
+    browser.click(&head(section, place));
+    browser.click(&head(section, place));
+    let seen = column(&browser, section, names(table));
+    let link = browser.run("return location.hash", &[]);
+    assert_eq!(link, format!("#{section}?sort=throughput_ratio&only.language=go"));
+
+    browser.visit(&page.file);
+    assert_ne!(column(&browser, section, names(table)), seen);
+    browser.run("location.hash = args[0]", &[link]);
+    browser.until("return document.querySelector('thead [aria-sort]')", &[]);
+    assert_eq!(column(&browser, section, names(table)), seen);
+    browser.run("location.reload()", &[]);
+    browser.until("return document.querySelector('thead [aria-sort]')", &[]);
+    assert_eq!(column(&browser, section, names(table)), seen);
+    assert_eq!(direction(&browser, section, place), "ascending");
+    assert!(browser.complaints().is_empty());
+}
+
 /// What a page says of a value that is not known is not sorted among numbers.
 #[test]
 fn what_is_not_known_has_no_raw_value() {

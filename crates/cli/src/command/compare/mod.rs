@@ -150,6 +150,11 @@ pub(super) fn default_experiment() -> anyhow::Result<Experiment> {
     Ok(Experiment::parse(Path::new("compare.toml"), include_str!("default.toml"))?)
 }
 
+/// A command is too long for a sentence, and is in the title.
+fn short<'a>((row, role): (&'a Row, &'a str)) -> &'a str {
+    if row.label.contains(' ') { role } else { &row.label }
+}
+
 /// Of baseline, candidate, and perhaps the candidate again.
 fn plan(workspace: &Workspace, args: &Args, rows: &[Row]) -> anyhow::Result<Plan> {
     let mut experiment = match &args.experiment {
@@ -159,7 +164,8 @@ fn plan(workspace: &Workspace, args: &Args, rows: &[Row]) -> anyhow::Result<Plan
     let [baseline, candidate] = [&rows[0], &rows[1]];
     experiment.name = NAME.to_owned();
     experiment.title = format!("{} against {}", candidate.label, baseline.label);
-    experiment.question = format!("Does {} cost more than {}?", candidate.label, baseline.label);
+    let [new, old] = [(candidate, "the candidate"), (baseline, "the baseline")].map(short);
+    experiment.question = format!("Does {new} cost more than {old}?");
     experiment.reference.clone_from(&baseline.label);
     experiment.contract = contenders::contract(workspace, args.contract.as_deref(), [baseline, candidate])?;
     args.load.enter(&mut experiment);

@@ -122,7 +122,13 @@ fn search(plan: &Plan, slo: &SloPlan) -> String {
 /// How long the measuring will take, in words.
 pub(super) fn expected(plan: &Plan) -> String {
     if let Some(slo) = plan.slo() {
-        return format!("about {}", duration(Duration::from_nanos(search_ns(plan, slo))));
+        let blocks = plan.blocks();
+        return match search_ns(plan, slo) {
+            all_ns if blocks.is_bound && blocks.budget_ns < all_ns => {
+                format!("at most about {}", duration(Duration::from_nanos(blocks.budget_ns)))
+            }
+            all_ns => format!("about {}", duration(Duration::from_nanos(all_ns))),
+        };
     }
     let bound =
         if matches!(plan.until, Until::Gate(_) | Until::Ranks(_) | Until::Precision(_) | Until::Apart(_)) {

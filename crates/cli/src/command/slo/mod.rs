@@ -60,7 +60,7 @@ pub(crate) struct Args {
     #[arg(long = "slo", value_name = "p99=10ms", required_unless_present = "resume", value_delimiter = ',')]
     slo: Vec<String>,
     /// Continue an interrupted search: its finished starts count, and the rest is measured
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["services", "slo", "seed", "out", "dry_run"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["services", "slo", "budget", "seed", "out", "dry_run"])]
     resume: Option<PathBuf>,
     /// The contract whose requests are sent [default: hello, or else the first that all services declare]
     #[arg(long)]
@@ -74,6 +74,10 @@ pub(crate) struct Args {
     /// Measuring windows of one search
     #[arg(long, default_value = "14")]
     windows: usize,
+    /// The measuring may not take longer than this, such as `2m`; building and verifying are not counted, nor is a search that it
+    /// cuts off [default: as long as all starts take]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    budget: Option<Duration>,
     /// Length of a window [default: 100 times the longest time of the SLO, at least 0.5 s, at most 10 s]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     window: Option<Duration>,
@@ -132,6 +136,10 @@ fn begin(global: &Global, args: &mut Args, at_least: Option<f64>) -> anyhow::Res
     let setting = setting(args, contract(&workspace, args, &rows)?, slo, at_least)?;
     let pinning = running::pinning(&rows, setting.service_settings.threads, setting.load.threads);
     let plan = Plan::search(&setting, &rows, args.start.seed(), pinning);
+    let plan = match args.budget {
+        Some(budget) => plan.bounded(u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX)),
+        None => plan,
+    };
     workspace::print_broken(&workspace);
     measure(&workspace, &args.start, plan, rows)
 }

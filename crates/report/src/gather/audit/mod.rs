@@ -48,6 +48,7 @@ pub fn document(published: &Published, audit: &Audit, files: &[String]) -> Docum
         began: String::new(),
         status: Status::Complete,
         damage: unread(published.unread).into_iter().collect(),
+        cautions: Vec::new(),
         notes: words::NOTES.map(str::to_owned).to_vec(),
         facts: facts(published, files),
         checks: Vec::new(),

@@ -108,6 +108,7 @@ fn laid_out(scope: &RunSet, damage: Vec<String>) -> Document {
         began: last.kept.header.began.clone(),
         status: status(runs),
         damage,
+        cautions: Vec::new(),
         notes: answer::notes(scope, differences, &effects),
         facts: facts(runs),
         checks: Vec::new(),

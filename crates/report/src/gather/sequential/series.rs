@@ -48,6 +48,7 @@ pub(crate) fn document(run: &Path) -> Result<Document, FolderError> {
         began: told().map(|report| report.began.clone()).min().unwrap_or_default(),
         status: status(&members),
         damage,
+        cautions: Vec::new(),
         notes: Vec::new(),
         facts: Vec::new(),
         sections: vec![section(&members)],

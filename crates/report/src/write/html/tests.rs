@@ -34,6 +34,7 @@ fn small() -> Document {
         began: "2026-11-21T14:20:05Z".to_owned(),
         status: Status::Complete,
         damage: Vec::new(),
+        cautions: vec!["One <caution>.".to_owned()],
         notes: vec!["One note.".to_owned()],
         facts: vec![Fact::code("Reproduce", "tare run 'x'")],
         checks: vec![Check::new("asio", Verdict::Pass, "it has figures")],

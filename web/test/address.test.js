@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { address, parts, recalled } from "../src/address.js";
+import { nothingChosen } from "../src/filter.js";
+
+const table = {
+  caption: "Rows",
+  columns: [
+    { key: "service", title: "Service", unit: "text" },
+    { key: "language", title: "Language", unit: "text", facet: true },
+    { key: "p99", title: "p99", unit: "nanoseconds" },
+    { key: "low", title: "Low", unit: "nanoseconds", hidden: true },
+  ],
+  rows: [],
+};
+
+test("what an address says is what it was made of", () => {
+  const chosen = nothingChosen();
+  chosen.text = "a&b #?é";
+  chosen.facets.set("language", new Set(["c++", "go"]));
+  for (const seen of [
+    { chosen: nothingChosen(), sorting: null },
+    { chosen, sorting: { place: 2, down: true } },
+    { chosen, sorting: { place: 0, down: false } },
+  ]) {
+    const { id, query } = parts(address("ranks by p99", table, seen));
+    assert.equal(id, "ranks by p99");
+    assert.deepEqual(recalled(table, query), seen);
+  }
+  assert.equal(address("ranks", table, { chosen: nothingChosen(), sorting: null }), "#ranks");
+  assert.equal(address("ranks", table, { chosen: nothingChosen(), sorting: { place: 2, down: true } }), "#ranks?sort=-p99");
+});
+
+test("columns that are not there, are hidden or are no facets are left out", () => {
+  const { query } = parts("#ranks?sort=low&only.service=x&only.gone=y&other=z");
+  assert.deepEqual(recalled(table, query), { chosen: nothingChosen(), sorting: null });
+});
+
+test("an address that is written wrongly leads nowhere", () => {
+  const ids = ["#rounds", "#a%20b", "", "#", "#%", "#%ff", "#ranks?"].map((hash) => parts(hash).id);
+  assert.deepEqual(ids, ["rounds", "a b", "", "", "", "", "ranks"]);
+});
