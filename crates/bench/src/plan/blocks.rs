@@ -1,5 +1,7 @@
 //! The blocks of an interleaved experiment, and the time that they take.
 
+use std::time::Duration;
+
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -144,7 +146,8 @@ impl Plan {
     /// The plan with a budget that bounds the whole run, pilots and the fewest blocks included, and with pilots that leave most of
     /// the time for the blocks.
     #[must_use]
-    pub fn bounded(mut self, budget_ns: u64) -> Plan {
+    pub fn bounded(mut self, budget: Duration) -> Plan {
+        let budget_ns = u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX);
         let pilots = self.members().filter(|row| !self.is_twin(&self.rows[*row].label)).count().max(1) as u64;
         let warm_up_ns = self.warm_up_ns();
         if let super::Order::Interleaved(blocks) = &mut self.order {

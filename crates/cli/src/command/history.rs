@@ -148,7 +148,7 @@ fn plan(workspace: &Workspace, args: &Args, now: &Row, rows: &[Row]) -> anyhow::
     let plan = Plan::interleaved(&experiment, rows, args.start.seed(), pinning(&experiment, rows));
     let plan = Plan { until: Until::Budget, are_versions: true, ..plan };
     Ok(match args.budget {
-        Some(budget) => plan.bounded(u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX)),
+        Some(budget) => plan.bounded(budget),
         None => plan,
     })
 }

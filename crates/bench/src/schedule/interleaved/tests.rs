@@ -342,7 +342,7 @@ fn the_fewest_blocks_are_measured_even_beyond_the_budget() {
 #[test]
 fn a_bound_ends_the_run_within_a_slice_wherever_it_is() {
     for budget_ms in [1, 2_000, 10_000, 33_333] {
-        let plan = plan(3, 1).bounded(budget_ms * 1_000_000);
+        let plan = plan(3, 1).bounded(Duration::from_millis(budget_ms));
         let (mut fake, mut journal) = (Fake::new(), Memory::default());
         let began_ns = fake.now_ns();
         assert_eq!(run(&plan, &mut fake, &mut journal).unwrap(), Ending::BudgetSpent);

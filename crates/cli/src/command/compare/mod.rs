@@ -139,7 +139,7 @@ pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
 /// There are looks at as many blocks as fit into the budget.
 pub(super) fn bounded(plan: Plan, budget: Duration) -> Plan {
     let most = plan.blocks().max;
-    let plan = plan.bounded(u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX));
+    let plan = plan.bounded(budget);
     let fit = plan.blocks_expected().clamp(BLOCKS_MIN.min(most), most);
     let plan = plan.with_blocks_max(fit);
     Plan { until: plan.until.clone().with_blocks_max(fit), ..plan }

@@ -266,7 +266,7 @@ fn begin(global: &Global, args: &mut Args, mut experiment: Experiment) -> anyhow
         plan.until = Until::Precision(Precision { half_width });
     }
     if let Some(budget) = args.budget {
-        plan = plan.bounded(u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX));
+        plan = plan.bounded(budget);
     }
     let plan = known::with_spread(plan, &workspace.runs());
     measure(&workspace, &args.start, plan, rows)

@@ -137,7 +137,7 @@ fn begin(global: &Global, args: &mut Args, at_least: Option<f64>) -> anyhow::Res
     let pinning = running::pinning(&rows, setting.service_settings.threads, setting.load.threads);
     let plan = Plan::search(&setting, &rows, args.start.seed(), pinning);
     let plan = match args.budget {
-        Some(budget) => plan.bounded(u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX)),
+        Some(budget) => plan.bounded(budget),
         None => plan,
     };
     workspace::print_broken(&workspace);
