@@ -24,6 +24,17 @@ pub enum Record {
     Ended(Ended),
 }
 
+/// What a record is of. A run measures each once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Place {
+    Pilot { row: usize },
+    Block { block: usize },
+    Start { block: usize, row: usize },
+    Slice { block: usize, round: usize, point: usize, row: usize },
+    Stop { block: usize, row: usize },
+    Failure { block: usize, row: usize },
+}
+
 /// Where records go. An error ends the run: what cannot be kept is not measured.
 pub trait Journal {
     /// Keeps a record for good.
@@ -174,6 +185,22 @@ impl Record {
             Record::Stopped(stopped) if stopped.row == row => stopped.wrong_aside.as_deref(),
             _ => None,
         }
+    }
+
+    /// What it is of; absent for an end, of which a run that was resumed has several.
+    pub(crate) fn place(&self) -> Option<Place> {
+        Some(match self {
+            Record::Pilot(pilot) => Place::Pilot { row: pilot.row },
+            Record::Block(block) => Place::Block { block: block.block },
+            Record::Started(started) => Place::Start { block: started.block, row: started.row },
+            Record::Sample(sample) => {
+                let Sample { block, round, point, row, .. } = **sample;
+                Place::Slice { block, round, point, row }
+            }
+            Record::Stopped(stopped) => Place::Stop { block: stopped.block, row: stopped.row },
+            Record::Failed(failed) => Place::Failure { block: failed.block, row: failed.row },
+            Record::Ended(_) => return None,
+        })
     }
 
     /// Whether every row and point that it names is one of this many.

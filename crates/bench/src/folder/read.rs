@@ -1,8 +1,10 @@
 //! Reads run folders. What the program wrote itself is read leniently: of a newer minor format what is not known is left out and
 //! named, a damaged line is left out and named, and all else is there. Another major format is refused.
 
+mod places;
+
 use std::{
-    collections::BTreeMap,
+    collections::HashSet,
     fs,
     io::{self, BufRead, BufReader, Read},
     path::Path,
@@ -12,8 +14,12 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tare_host::foreign;
 
-use crate::plan::{Order, Plan, Until};
+use crate::{
+    plan::{Order, Plan, Until},
+    record::Place,
+};
 
+use self::places::ByReason;
 use super::{
     FILE_BYTES_MAX, FORMAT, FolderError, Header, Record, StoredRun, is_being_written, journal_path, seal,
 };
@@ -31,8 +37,7 @@ const TORN: &str = "journal.ndjson: the last line is not whole: the run was cut 
 const TOO_LONG: &str = "it is longer than any record";
 /// The records of a run have some hundreds of bytes, and one that quotes a service some thousands.
 const LINE_BYTES_MAX: u64 = 16 << 20;
-/// How many places a reader is shown before "and N more".
-const PLACES_MAX: usize = 3;
+const REPEATED: &str = "it repeats a record that is there already";
 
 impl Head {
     /// Of this folder, of any format.
@@ -169,8 +174,8 @@ pub(super) fn known<T: DeserializeOwned>(
     Ok((found, damage))
 }
 
-/// Records, and what could not be read, a sentence for each reason rather than for each line. It takes the memory of the records
-/// and of one line.
+/// Records, and what could not be read, a sentence for each reason rather than for each line. It takes the memory of the records,
+/// each of which is there once, and of one line.
 pub(super) fn records(journal: impl BufRead, plan: &Plan) -> io::Result<(Vec<Record>, Vec<String>)> {
     records_within(journal, (plan.rows.len(), plan.points.len()))
 }
@@ -179,9 +184,7 @@ pub(super) fn records_within(
     mut journal: impl BufRead,
     (rows, points): (usize, usize),
 ) -> io::Result<(Vec<Record>, Vec<String>)> {
-    let mut records = Vec::new();
-    let mut unknown: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    let mut left_out: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    let mut reading = Reading::default();
     let (mut line, mut number, mut is_torn) = (Vec::new(), 0, false);
     loop {
         line.clear();
@@ -196,37 +199,78 @@ pub(super) fn records_within(
                 break;
             }
             journal.skip_until(b'\n')?;
-            left_out.entry(TOO_LONG.to_owned()).or_default().push(number);
+            reading.left_out.add(TOO_LONG.to_owned(), number);
             continue;
         }
-        if line.is_empty() {
-            continue;
-        }
-        let Some(line) = seal::unsealed(&line) else {
-            left_out.entry(seal::WRONG.to_owned()).or_default().push(number);
-            continue;
-        };
-        // An enum and an option are `?` in a path.
-        let name = |path: serde_ignored::Path| {
-            unknown.entry(path.to_string().replace("?.", "")).or_default().push(number);
-        };
-        match record(&line, name) {
-            Ok(record) if Record::is_within(&record, rows, points) => records.push(record),
-            Ok(_) => left_out.entry(FOREIGN.to_owned()).or_default().push(number),
-            Err(error) => left_out.entry(without_place(&error)).or_default().push(number),
+        if !line.is_empty() {
+            reading.add(&line, number, (rows, points));
         }
     }
-    let lost = left_out
-        .iter()
-        .map(|(reason, numbers)| format!("journal.ndjson: {}: left out: {reason}", places(numbers)));
-    let named = unknown.iter().map(|(name, numbers)| {
-        format!("journal.ndjson: {}: the unknown field \"{name}\" was left out", places(numbers))
-    });
-    let mut damage: Vec<String> = lost.chain(named).collect();
+    let mut damage = reading.damage();
     if is_torn {
         damage.push(TORN.to_owned());
     }
-    Ok((records, damage))
+    Ok((reading.records, damage))
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Reading {
+    records: Vec<Record>,
+    /// What the records are of. Two of the same would count twice in every figure.
+    places: HashSet<Place>,
+    left_out: ByReason,
+    unknown: ByReason,
+}
+
+impl Reading {
+    fn add(&mut self, line: &[u8], number: usize, within: (usize, usize)) {
+        match self.record(line, number, within) {
+            Ok(record) => self.keep(record),
+            Err(reason) => self.left_out.add(reason, number),
+        }
+    }
+
+    /// The record of a line, or why it is left out.
+    fn record(
+        &mut self,
+        line: &[u8],
+        number: usize,
+        (rows, points): (usize, usize),
+    ) -> Result<Record, String> {
+        let line = seal::unsealed(line).ok_or(seal::WRONG)?;
+        // An enum and an option are `?` in a path.
+        let name = |path: serde_ignored::Path| self.unknown.add(path.to_string().replace("?.", ""), number);
+        let record = record(&line, name).map_err(|error| without_place(&error))?;
+        if !record.is_within(rows, points) {
+            return Err(FOREIGN.to_owned());
+        }
+        match record.place() {
+            Some(place) if !self.places.insert(place) => Err(REPEATED.to_owned()),
+            _ => Ok(record),
+        }
+    }
+
+    /// Of two ends without anything between them the later one holds.
+    fn keep(&mut self, record: Record) {
+        let is_end = |record: &Record| matches!(record, Record::Ended(_));
+        if is_end(&record) && self.records.last().is_some_and(is_end) {
+            self.records.pop();
+        }
+        self.records.push(record);
+    }
+
+    fn damage(&self) -> Vec<String> {
+        let lost = self.left_out.iter().map(|(reason, lines)| match reason {
+            Some(reason) => format!("journal.ndjson: {lines}: left out: {reason}"),
+            None => format!("journal.ndjson: {lines}: left out for other reasons"),
+        });
+        let named = self.unknown.iter().map(|(name, lines)| match name {
+            Some(name) => format!("journal.ndjson: {lines}: the unknown field \"{name}\" was left out"),
+            None => format!("journal.ndjson: {lines}: other unknown fields were left out"),
+        });
+        lost.chain(named).collect()
+    }
 }
 
 /// Of one line; `name` is given what of it is not known.
@@ -242,16 +286,6 @@ fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     text.strip_suffix(&place).map_or(text.clone(), ToOwned::to_owned)
-}
-
-/// `lines 3, 7, 9 and 40 more`.
-fn places(numbers: &[usize]) -> String {
-    let first: Vec<String> = numbers.iter().take(PLACES_MAX).map(usize::to_string).collect();
-    let more = match numbers.len().saturating_sub(PLACES_MAX) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!("line{} {}{more}", if numbers.len() == 1 { "" } else { "s" }, first.join(", "))
 }
 
 /// What a folder is that cannot be a run at all.

@@ -69,9 +69,9 @@ fn what_is_no_run_folder_is_called_what_it_is() {
 
 #[test]
 fn a_line_of_any_length_is_left_out_and_the_next_one_is_read() {
-    let ended = json!({"ended": {"reason": "blocks-max", "elapsed_ns": 5}}).to_string() + "\n";
+    let [before, after] = [0, 1].map(|block| json!({"block": {"block": block}}).to_string() + "\n");
     let long = std::io::repeat(b'a').take(3 * LINE_BYTES_MAX).chain(&b"\n"[..]);
-    let journal = ended.as_bytes().chain(long).chain(ended.as_bytes());
+    let journal = before.as_bytes().chain(long).chain(after.as_bytes());
     let (records, damage) = records_within(BufReader::new(journal), (1, 1)).unwrap();
     assert_eq!((records.len(), damage), (2, vec![format!("journal.ndjson: line 2: left out: {TOO_LONG}")]));
 }
@@ -101,4 +101,33 @@ fn what_is_no_file_is_not_waited_for() {
     fifo("journal.ndjson");
     let refused = read(folder.path()).unwrap_err().to_string();
     assert!(refused.ends_with("it is no regular file"), "{refused}");
+}
+
+#[test]
+fn a_line_that_repeats_another_counts_once() {
+    let folder = crate::fixture::compared();
+    let once = |records: &[Record]| {
+        records.iter().map(|r| serde_json::to_string(r).unwrap() + "\n").collect::<String>()
+    };
+    let kept: Vec<Record> = [
+        json!({"pilot": {"row": 1}}),
+        json!({"block": {"order": [0, 1]}}),
+        json!({"started": {"row": 1}}),
+        json!({"sample": {"row": 1, "round": 2}}),
+        json!({"sample": {"row": 1, "round": 3}}),
+        json!({"stopped": {"row": 1}}),
+        json!({"failed": {"row": 1, "reason": "it fell"}}),
+        json!({"ended": {"reason": "interrupted", "elapsed_ns": 5}}),
+        json!({"block": {"block": 1, "order": [0, 1]}}),
+        json!({"ended": {"reason": "decided", "elapsed_ns": 9}}),
+    ]
+    .map(|line| serde_json::from_value(line).unwrap())
+    .to_vec();
+    let rows = (folder.plan.rows.len(), folder.plan.points.len());
+    let lines = once(&kept);
+    assert_eq!(records_within(lines.as_bytes(), rows).unwrap(), (kept.clone(), Vec::new()));
+    let (records, damage) = records_within(lines.repeat(3).as_bytes(), rows).unwrap();
+    // After the first copy there is nothing new but its two ends, and those follow an end.
+    assert_eq!(records, kept);
+    assert_eq!(damage, [format!("journal.ndjson: lines 11, 12, 13 and 13 more: left out: {REPEATED}")]);
 }
