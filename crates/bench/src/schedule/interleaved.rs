@@ -1,9 +1,6 @@
 //! Blocks of fresh starts, rounds of short slices in random order, until the budget is spent or the question is answered.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
 
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
@@ -29,7 +26,7 @@ pub(super) fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
     Runner {
         plan,
         parts,
-        running: BTreeSet::new(),
+        running: BTreeMap::new(),
         blocks_ns: past.elapsed_ns - past.pilots_ns,
         past,
         capacity: BTreeMap::new(),
@@ -49,8 +46,9 @@ const WARM_AT_ONCE_NS: u64 = 1_000_000_000;
 struct Runner<'a, E, J, W, D> {
     plan: &'a Plan,
     parts: Parts<'a, E, J, W, D>,
-    /// Rows that have a process: those of this block, and those whose process lasts for several.
-    running: BTreeSet<usize>,
+    /// Rows that have a process, each with the latest block that it took part in: those of this block, and those whose process
+    /// lasts for several.
+    running: BTreeMap<usize, usize>,
     past: ResumeState,
     /// Of each row, in the closed loops of this block, under the first load.
     capacity: BTreeMap<usize, Capacity>,
@@ -67,7 +65,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
     fn run(mut self) -> Result<Ending, CutOff> {
         let outcome = self.blocks();
         // Whatever happened, nothing that was started is left running.
-        let stopped = self.stop(self.past.blocks.saturating_sub(1), |_, _| true);
+        let stopped = self.stop(|_, _| true);
         for row in self.plan.members() {
             self.parts.executor.release(row);
         }
@@ -91,7 +89,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
             self.block(block)?;
             // A process that is kept for another block of its own waits while other groups are measured.
             let group = self.plan.group(block);
-            self.stop(block, |runner, row| group.contains(&row) && !runner.lasts_beyond(row, block))?;
+            self.stop(|runner, row| group.contains(&row) && !runner.lasts_beyond(row, block))?;
             self.past.blocks += 1;
             self.blocks_ns = self.elapsed_ns() - self.past.pilots_ns;
         }
@@ -268,14 +266,15 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
 
     /// A fresh process, or the one that was kept, warm again.
     fn make_ready(&mut self, row: usize, block: usize) -> Result<(), CutOff> {
-        if self.running.contains(&row) {
+        if self.running.contains_key(&row) {
+            self.running.insert(row, block);
             let woken = self.parts.executor.wake(row, self.plan.warm_up_ns());
             return woken.or_else(|failure| self.fail(row, block, failure));
         }
         let slot = Slot { block, round: 0, point: 0, row };
         match self.parts.executor.start(slot, self.start(row).warm_up_ns) {
             Ok(start_up) => {
-                self.running.insert(row);
+                self.running.insert(row, block);
                 let start_up_ns = start_up.map(|time| time.as_nanos() as u64);
                 self.keep(Record::Started(Started { block, row, start_up_ns }))
             }
@@ -365,10 +364,10 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
     }
 
     /// Stops those whose process is `due`, whatever happens to the journal meanwhile.
-    fn stop(&mut self, block: usize, due: impl Fn(&Self, usize) -> bool) -> Result<(), CutOff> {
+    fn stop(&mut self, due: impl Fn(&Self, usize) -> bool) -> Result<(), CutOff> {
         let mut kept = Ok(());
-        let rows: Vec<usize> = self.running.iter().copied().filter(|row| due(self, *row)).collect();
-        for row in rows {
+        let rows: Vec<_> = self.running.clone().into_iter().filter(|(row, _)| due(self, *row)).collect();
+        for (row, block) in rows {
             self.running.remove(&row);
             let result = match self.parts.executor.stop(row, block) {
                 Ok(stopped) => self.keep(Record::Stopped(Stopped { block, row, ..stopped })),

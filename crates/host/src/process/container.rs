@@ -11,8 +11,12 @@ const WITHIN: Duration = Duration::from_secs(10);
 pub enum ContainerError {
     #[error("neither docker nor podman is on PATH: name the process by --pid, or the cgroup by --cgroup")]
     NoEngine,
-    #[error("{engine} knows no container \"{name}\": {said}")]
-    Unknown { engine: &'static str, name: String, said: String },
+    #[error("no container \"{name}\" is known here: {}", .said.join("; "))]
+    Unknown {
+        name: String,
+        /// By each engine that is here, after its name.
+        said: Vec<String>,
+    },
     #[error("the container \"{0}\" does not run")]
     NotRunning(String),
 }
@@ -22,19 +26,20 @@ pub enum ContainerError {
 /// # Errors
 /// There is no engine, none knows the container, or it does not run.
 pub fn main_process(name: &str) -> Result<u32, ContainerError> {
-    let mut refused = ContainerError::NoEngine;
+    let mut said = Vec::new();
     for engine in ENGINES {
         match ask(engine, name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Ok(Ok(0)) => return Err(ContainerError::NotRunning(name.to_owned())),
             Ok(Ok(pid)) => return Ok(pid),
-            Ok(Err(said)) => refused = ContainerError::Unknown { engine, name: name.to_owned(), said },
-            Err(error) => {
-                refused = ContainerError::Unknown { engine, name: name.to_owned(), said: error.to_string() };
-            }
+            Ok(Err(reason)) => said.push(format!("{engine}: {reason}")),
+            Err(error) => said.push(format!("{engine}: {error}")),
         }
     }
-    Err(refused)
+    Err(match said.is_empty() {
+        true => ContainerError::NoEngine,
+        false => ContainerError::Unknown { name: name.to_owned(), said },
+    })
 }
 
 /// Its number, or what the engine says instead.

@@ -1,7 +1,11 @@
 mod cut_off;
 mod kept;
 
-use std::{cell::Cell, collections::BTreeMap, io};
+use std::{
+    cell::Cell,
+    collections::{BTreeMap, BTreeSet},
+    io,
+};
 
 use super::*;
 use crate::{
@@ -31,6 +35,8 @@ struct Fake {
     /// Rows that started with the process of their pilot.
     from_pilots: Vec<usize>,
     woken: Vec<usize>,
+    /// Rows whose process was stopped, each with the block that it is a record of.
+    stopped: Vec<(usize, usize)>,
     asked: Vec<(usize, usize, Option<f64>)>,
 }
 
@@ -49,6 +55,7 @@ impl Fake {
             hangs: None,
             warm_ups: Vec::new(),
             woken: Vec::new(),
+            stopped: Vec::new(),
             asked: Vec::new(),
         }
     }
@@ -134,7 +141,8 @@ impl Executor for Fake {
         }
     }
 
-    fn stop(&mut self, row: usize, _block: usize) -> Result<Stopped, ExecutorError> {
+    fn stop(&mut self, row: usize, block: usize) -> Result<Stopped, ExecutorError> {
+        self.stopped.push((row, block));
         assert!(self.running.remove(&row), "row {row} was not running");
         self.pass(500_000_000);
         self.has_room()?;

@@ -21,3 +21,16 @@ fn what_the_instrument_cannot_do_is_held_against_no_service_and_can_be_resumed()
         assert_eq!(blocks.into_keys().collect::<Vec<_>>(), (0..8).collect::<Vec<_>>());
     }
 }
+
+/// A stop of another block would replace the latencies of that one.
+#[test]
+fn the_processes_of_a_block_that_is_cut_off_are_stopped_as_of_that_block() {
+    let mut plan = plan(3, 1);
+    plan.blocks_mut().max = 8;
+    // A block has 1 + 3 + 12 + 3 records; this is the third slice of the second one.
+    let mut journal = Memory { full_after: Some(19 + 6), ..Memory::default() };
+    let mut fake = Fake::new();
+    run(&plan, &mut fake, &mut journal).unwrap_err();
+    let blocks: Vec<usize> = fake.stopped.iter().map(|(_, block)| *block).collect();
+    assert_eq!(blocks, [0, 0, 0, 1, 1, 1]);
+}
