@@ -266,8 +266,8 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
 
     /// A fresh process, or the one that was kept, warm again.
     fn make_ready(&mut self, row: usize, block: usize) -> Result<(), CutOff> {
-        if self.running.contains_key(&row) {
-            self.running.insert(row, block);
+        if let Some(latest) = self.running.get_mut(&row) {
+            *latest = block;
             let woken = self.parts.executor.wake(row, self.plan.warm_up_ns());
             return woken.or_else(|failure| self.fail(row, block, failure));
         }
