@@ -53,6 +53,12 @@ enum Command {
     /// The watchdog: it outlives a tare that was killed, and kills what that had started. Started by tare, not by people
     #[command(hide = true)]
     Watchdog,
+    /// The first process of a service's process namespace. Started by tare, not by people
+    #[command(hide = true)]
+    ServiceInit {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        command: Vec<std::ffi::OsString>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -95,6 +101,9 @@ fn main() -> ExitCode {
         Command::Watchdog => {
             tare_host::process::watchdog::main(std::io::stdin(), std::io::stdout());
             Ok(exit::Outcome::Fine)
+        }
+        Command::ServiceInit { command } => {
+            return tare_host::process::init::main(&command).into();
         }
     })
 }

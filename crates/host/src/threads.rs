@@ -6,6 +6,18 @@ use std::{
     thread::{self, Builder},
 };
 
+/// Runs `work` on a new thread, which inherits the caller's CPUs, namespaces and timer slack and ends with it. A panic of the work is
+/// resumed in the caller.
+///
+/// # Errors
+/// No thread can be started.
+pub fn on_another<T: Send>(work: impl FnOnce() -> T + Send) -> std::io::Result<T> {
+    thread::scope(|scope| {
+        let thread = Builder::new().name("tare-within".to_owned()).spawn_scoped(scope, work)?;
+        Ok(thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic)))
+    })
+}
+
 /// Runs `work` on this many threads at once, the caller's own among them, and gives what each returned. Where the kernel starts
 /// no more of them, those that there are do everything.
 pub fn on_several<T: Send>(count: usize, work: impl Fn() -> T + Sync) -> Vec<T> {

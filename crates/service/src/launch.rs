@@ -4,7 +4,7 @@
 use std::{
     fs, io,
     net::{Ipv4Addr, SocketAddr},
-    path::{Path, PathBuf},
+    path::Path,
     time::Duration,
 };
 
@@ -17,7 +17,7 @@ use crate::{
     contract::{Contract, Table},
     settings::ServiceSettings,
 };
-use tare_host::process::{self, Launch, StartError, StartFailure, Supervisor};
+use tare_host::process::{self, Launch, Sandbox, StartError, StartFailure, Supervisor};
 
 /// Time limit of one readiness probe with its whole answer, in addition to `DELAY_MS`.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -80,8 +80,8 @@ pub struct Settings<'a> {
     pub readiness: Readiness,
     /// A port that the user chose, instead of any free one.
     pub port: Option<u16>,
-    /// Folders whose content the service does not see. The built-in reference reads its contract, and sees everything.
-    pub hidden: &'a [PathBuf],
+    /// What the service does not see. From the built-in reference, which reads its contract, no folder is hidden.
+    pub sandbox: &'a Sandbox,
 }
 
 /// Starts `service`, unless it runs already, and waits until it answers. Its output goes to `folder/stem.stdout` and `.stderr`.
@@ -173,9 +173,17 @@ fn start(
         stdout: folder.join(format!("{stem}.stdout")),
         stderr: folder.join(format!("{stem}.stderr")),
         append: false,
-        hidden: if service.style == Style::RawSocket { Vec::new() } else { settings.hidden.to_vec() },
+        sandbox: sandbox(service, settings.sandbox),
     };
     process::Service::start(&launch, supervisor)
+}
+
+/// As the run wants it, but the service sees the folder that it is in.
+fn sandbox(service: &catalogue::Service, wanted: &Sandbox) -> Sandbox {
+    let mut own = wanted.clone();
+    own.hidden.retain(|path| service.style != Style::RawSocket && !service.place.starts_with(path));
+    own.shown.retain(|path| own.hidden.iter().any(|hidden| path.starts_with(hidden)));
+    own
 }
 
 /// Where a stack begins depends on the length of the environment, and with it how fast a program runs. One length for all

@@ -12,7 +12,7 @@ use std::{net::SocketAddr, path::Path, time::Duration};
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use tare_host::process::Supervisor;
+use tare_host::process::{Sandbox, Supervisor};
 use tare_load::http1::Response;
 
 use crate::{
@@ -183,7 +183,7 @@ pub(crate) fn start_one(
         seed: 0,
         readiness: Readiness::Speaks,
         port: None,
-        hidden: &[],
+        sandbox: &Sandbox::default(),
     };
     launch::launch(service, &settings, ground.supervisor, ground.folder, stem)
 }

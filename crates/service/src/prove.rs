@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, path::Path, time::Duration};
 
-use tare_host::process::{Stopped, Supervisor};
+use tare_host::process::{Sandbox, Stopped, Supervisor};
 
 use crate::{
     catalogue::{self, Service},
@@ -101,7 +101,7 @@ fn while_running<T>(
         seed,
         readiness: Readiness::Speaks,
         port,
-        hidden: &[],
+        sandbox: &Sandbox::default(),
     };
     let ready = launch::launch(service, &settings, supervisor, folder, stem)?;
     let mut options = verify_options(service, seed);

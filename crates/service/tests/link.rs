@@ -14,7 +14,7 @@ use std::{
 use tare_host::{
     fixture,
     link::{CLIENT, Link},
-    process::{Isolation, Supervisor, free_port, port_in_use},
+    process::{Isolation, Sandbox, Supervisor, free_port, port_in_use},
 };
 use tare_load::{
     Connections, DriverChoice, Exchange, ExchangePool, Expected, ExpectedBody, Generator, Load, Quota, Route,
@@ -88,7 +88,7 @@ fn a_service_starts_answers_and_stops_over_a_link() {
         seed: 7,
         readiness: Readiness::AnswersRightly,
         port: None,
-        hidden: &[],
+        sandbox: &Sandbox::default(),
     };
     let start = || launch::launch(&service, &settings, &supervisor, folder.path(), "link");
     let ready = link.server().within(start).unwrap().unwrap();

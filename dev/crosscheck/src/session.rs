@@ -24,7 +24,7 @@ use super::{
 };
 use tare_host::{
     cpus::{Pinning, Reading as CpuReading},
-    process::{self, Ended, Launch, Limits, Supervisor},
+    process::{self, Ended, Launch, Limits, Sandbox, Supervisor},
 };
 use tare_service::{
     catalogue::Service,
@@ -137,7 +137,7 @@ impl<'a> Session<'a> {
             seed: plan.seed,
             readiness: Readiness::AnswersRightly,
             port: None,
-            hidden: &[],
+            sandbox: &Sandbox::default(),
         };
         let ready = launch::launch(service, &settings, supervisor, folder, "service")?;
         let (folder, asked) = (folder.to_owned(), BTreeMap::new());

@@ -14,7 +14,7 @@ use std::{
 use anyhow::{Context, anyhow, ensure};
 use tare_host::{
     cpus::Pinning,
-    process::{Service as Process, Supervisor},
+    process::{Sandbox, Service as Process, Supervisor},
 };
 use tare_load::{Connections, Generator, Load, Schedule, Stop, Waiting};
 use tare_service::{
@@ -83,7 +83,7 @@ impl Trial<'_> {
             seed: 1,
             readiness: Readiness::AnswersRightly,
             port: None,
-            hidden: &[],
+            sandbox: &Sandbox::default(),
         };
         let ready = launch::launch(self.service, &settings, self.supervisor, self.folder, "service")?;
         let connections = Connections { total: CONNECTIONS, threads: 1 };

@@ -21,7 +21,7 @@ use std::{
     time::Duration,
 };
 
-use tare_host::process::Supervisor;
+use tare_host::process::{Sandbox, Supervisor};
 use tare_load::{Clock, Monotonic};
 use tare_service::{catalogue, contract::Contract};
 
@@ -42,6 +42,7 @@ pub struct Bench<'a> {
     contracts: Vec<Contract>,
     supervisor: &'a Supervisor,
     run: PathBuf,
+    sandbox: Sandbox,
     interrupt: Arc<AtomicBool>,
     running: BTreeMap<usize, Running>,
     /// Of rows whose first block is still to come.
@@ -81,12 +82,19 @@ impl<'a> Bench<'a> {
             contracts: of_points(plan, contracts)?,
             supervisor,
             run: run.to_owned(),
+            sandbox: Sandbox::default(),
             interrupt,
             running: BTreeMap::new(),
             piloted: BTreeMap::new(),
             beside: None,
             limits_ns: plan.slo().map_or(Vec::new(), |slo| slo.slo.limits_ns()),
         })
+    }
+
+    /// The same with services that do not see everything.
+    #[must_use]
+    pub fn with(self, sandbox: Sandbox) -> Bench<'a> {
+        Bench { sandbox, ..self }
     }
 
     /// Other requests for every process.

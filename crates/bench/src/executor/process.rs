@@ -113,7 +113,7 @@ impl Bench<'_> {
                 Some(_) => Readiness::Speaks,
             },
             port: None,
-            hidden: if plan.isolates { std::slice::from_ref(&self.run) } else { &[] },
+            sandbox: &self.sandbox,
         };
         let folder = folder::service_folder(&self.run, &row.label);
         let ready = network.at_the_service(|| {

@@ -22,8 +22,8 @@ pub(crate) struct StartOptions {
     /// Refuse if another tare measures on these CPUs; by default wait until it has ended
     #[arg(long)]
     pub no_wait: bool,
-    /// Give each service a network of its own: it reaches nothing outside, and only the generator reaches it. Takes root, or
-    /// namespaces of users
+    /// Give each service a network and processes of its own: it reaches and sees nothing outside, neither the contracts nor the
+    /// run, and only the generator reaches it. Takes root, or namespaces of users
     #[arg(long)]
     isolate: bool,
     /// Output format

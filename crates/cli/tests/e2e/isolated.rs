@@ -1,4 +1,4 @@
-//! Services with networks of their own.
+//! Services with networks and processes of their own, which see nothing of the run.
 
 use std::fs;
 
@@ -8,8 +8,12 @@ use crate::support::{PROGRAM, Workspace, alone, experiment, fact, state};
 
 /// Notes in which network it is and what it sees of the run, and serves as it should.
 fn spying(name: &str) -> String {
-    let spy =
-        format!("readlink /proc/self/ns/net >> networks; ls out | wc -l >> seen; exec {}", PROGRAM.display());
+    let others = "ls -d /proc/[0-9]* | grep -vcx \"/proc/1\\|/proc/$$\"";
+    let spy = format!(
+        "readlink /proc/self/ns/net >> networks; echo $(ls out | wc -l) $(cat requests/* 2>/dev/null | wc -l) >> seen; \
+         {others} >> processes; exec {}",
+        PROGRAM.display()
+    );
     let command = format!("command = [\"sh\", \"-c\", {spy:?}]\ncontracts = [\"hello\"]\n");
     format!("[service.{name}]\n{command}env = {{ FAKE = \"correct\" }}\n")
 }
@@ -22,7 +26,9 @@ fn each_service_has_a_network_of_its_own_and_is_measured_in_it() {
     }
     let _alone = alone();
     let workspace = Workspace::new(&[]);
-    let project = format!("format = \"1.0\"\n{}{}", spying("one"), spying("other"));
+    let project =
+        format!("format = \"1.0\"\ncontracts = [\"requests\"]\n{}{}", spying("one"), spying("other"));
+    workspace.write("requests/hello.toml", include_str!("../../../../contracts/hello.toml"));
     workspace.write("tare.toml", &project);
     workspace.write("tiny.toml", &experiment(&["raw-socket", "one", "other"], 2));
     let words = ["run", "tiny.toml", "--out", "out", "--isolate"];
@@ -41,9 +47,17 @@ fn each_service_has_a_network_of_its_own_and_is_measured_in_it() {
     assert_eq!((all.len(), elsewhere.len()), (6, 4), "{networks}");
     assert!(elsewhere.chunks(2).all(|block| block[0] != block[1]), "{networks}");
 
-    // While they are proved the folder has their output; within the run they see nothing of it.
+    // While they are proved they see the machine; within the run neither their output nor what is asked.
     let seen = fs::read_to_string(workspace.root().join("seen")).unwrap();
-    assert_eq!(seen.lines().filter(|files| *files == "0").count(), 4, "{seen}");
+    assert_eq!(seen.lines().filter(|sizes| *sizes == "0 0").count(), 4, "{seen}");
+    if report.to_string().contains("processes: a service sees its own only") {
+        let others = fs::read_to_string(workspace.root().join("processes")).unwrap();
+        // The shell that counts, ls and grep.
+        let few = others.lines().filter(|count| count.parse::<u32>().is_ok_and(|count| count <= 3)).count();
+        assert_eq!(few, 4, "{others}");
+    } else {
+        assert!(report.to_string().contains("processes: a service sees all of the machine"), "{report}");
+    }
 
     let planned = workspace.tare(&["run", "tiny.toml", "--isolate", "--dry-run"]).expect(0);
     assert!(planned.stdout.contains("network     one of its own for each service"), "{planned}");

@@ -10,6 +10,7 @@ use std::{
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 
 use super::{error::LinkError, interface::Interface};
+use crate::threads::on_another;
 
 #[derive(Debug, Clone)]
 pub struct Namespace {
@@ -28,7 +29,7 @@ impl Namespace {
             unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
             File::open("/proc/thread-self/ns/net")
         };
-        let descriptor = on_a_thread(make)?.map_err(LinkError::NewNamespace)?;
+        let descriptor = on_another(make).map_err(LinkError::Thread)?.map_err(LinkError::NewNamespace)?;
         Ok(Namespace { descriptor: Arc::new(descriptor.into()) })
     }
 
@@ -51,12 +52,13 @@ impl Namespace {
     /// # Errors
     /// The namespace cannot be entered, or no thread can be started.
     pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, LinkError> {
-        on_a_thread(|| {
+        on_another(|| {
             let inside = Some(LinkNameSpaceType::Network);
             move_into_link_name_space(self.descriptor.as_fd(), inside)
                 .map_err(|error| LinkError::Enter(error.into()))?;
             Ok(work())
-        })?
+        })
+        .map_err(LinkError::Thread)?
     }
 
     /// Its descriptor, for `tare_load::Route`, whose threads enter the namespace.
@@ -64,13 +66,4 @@ impl Namespace {
     pub fn fd(&self) -> Arc<OwnedFd> {
         Arc::clone(&self.descriptor)
     }
-}
-
-/// Runs `work` on a new thread, which inherits the caller's CPUs and timer slack, and waits for it.
-fn on_a_thread<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, LinkError> {
-    std::thread::scope(|scope| {
-        let builder = std::thread::Builder::new().name("tare-within".to_owned());
-        let thread = builder.spawn_scoped(scope, work).map_err(LinkError::Thread)?;
-        Ok(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    })
 }

@@ -4,8 +4,9 @@
 
 use super::cgroup::Isolation;
 use super::group::Group;
-use super::hidden::Hidden;
+use super::init;
 use super::port::PortOwner;
+use super::sandbox::{self, Sandbox, Walls};
 use super::watchdog::{Watchdog, WatchdogError};
 use super::{fallback, port, syscall};
 use rustix::fs::{Access, OFlags};
@@ -16,6 +17,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
@@ -42,8 +44,8 @@ pub struct Launch {
     pub stderr: PathBuf,
     /// Whether output is appended to the files, instead of replacing their content.
     pub append: bool,
-    /// Folders whose content it does not see: an empty file system lies over each, in mounts of its own.
-    pub hidden: Vec<PathBuf>,
+    /// What it does not see.
+    pub sandbox: Sandbox,
 }
 
 /// A service could not be started.
@@ -76,7 +78,7 @@ pub enum StartFailure {
     Watchdog(#[from] WatchdogError),
     #[error("the path of a folder to be hidden has a zero byte in it: {0:?}")]
     Hidden(PathBuf),
-    #[error("the new process could not be put into its cgroups, on its CPUs or into mounts of its own: {0}")]
+    #[error("the new process could not be put into its cgroups, on its CPUs or into its sandbox: {0}")]
     SetUp(#[source] io::Error),
     #[error("cannot execute {path:?}: {source}{}", exec_hint(.source))]
     Execute { path: PathBuf, source: io::Error },
@@ -118,21 +120,33 @@ fn exec_hint(error: &io::Error) -> &'static str {
 /// Starts services with one kind of isolation and one watchdog.
 #[derive(Debug)]
 pub struct Supervisor {
+    program: PathBuf,
     pub(super) isolation: Isolation,
     pub(super) watchdog: Watchdog,
+    own_pids: OnceLock<Result<(), String>>,
 }
 
 impl Supervisor {
-    /// Starts a watchdog from `program` (the running executable; see [`super::watchdog::main`]).
+    /// Starts a watchdog from `program` (the running executable; see [`super::watchdog::main`] and [`super::init::main`]).
     ///
     /// # Errors
     /// The watchdog cannot be started.
     pub fn start(program: &Path, isolation: Isolation) -> Result<Self, WatchdogError> {
-        Ok(Self { isolation, watchdog: Watchdog::start(program)? })
+        let watchdog = Watchdog::start(program)?;
+        Ok(Self { program: program.to_owned(), isolation, watchdog, own_pids: OnceLock::new() })
     }
 
     pub fn isolation(&self) -> &Isolation {
         &self.isolation
+    }
+
+    /// Whether services can have process namespaces of their own here; tried once.
+    ///
+    /// # Errors
+    /// The words of whoever refuses it.
+    pub fn own_pids(&self) -> Result<(), &str> {
+        let try_it = || sandbox::try_own_pids(&self.program).map_err(|error| error.to_string());
+        self.own_pids.get_or_init(try_it).as_ref().copied().map_err(String::as_str)
     }
 
     /// The process that kills the services if this one dies.
@@ -156,7 +170,8 @@ pub(super) fn launch(launch: &Launch, supervisor: &Supervisor) -> Result<Started
 
 fn begin(launch: &Launch, supervisor: &Supervisor) -> Result<Started, StartFailure> {
     let program = check(launch)?;
-    let command = command(launch, &program)?;
+    let init = launch.sandbox.own_pids.then_some(supervisor.program.as_path());
+    let command = command(launch, &program, init)?;
     let mut group = Group::plan(&supervisor.isolation);
     supervisor.watchdog.add(&group.trace)?;
     let (child, exec_at) = match spawn(launch, &program, command, &group) {
@@ -223,7 +238,8 @@ fn executable(path: &Path) -> bool {
     rustix::fs::access(path, Access::EXEC_OK).is_ok()
 }
 
-fn command(launch: &Launch, program: &Path) -> Result<Command, StartFailure> {
+/// The program, below an init if there is one.
+fn command(launch: &Launch, program: &Path, init: Option<&Path>) -> Result<Command, StartFailure> {
     let output = |path: &PathBuf| {
         let failed = |source| StartFailure::Output { path: path.clone(), source };
         let mut options = File::options();
@@ -231,7 +247,10 @@ fn command(launch: &Launch, program: &Path) -> Result<Command, StartFailure> {
         options.custom_flags(OFlags::APPEND.bits().cast_signed());
         options.write(true).create(true).truncate(!launch.append).open(path).map(Stdio::from).map_err(failed)
     };
-    let mut command = Command::new(program);
+    let mut command = Command::new(init.unwrap_or(program));
+    if init.is_some() {
+        command.arg(init::SUBCOMMAND).arg(program);
+    }
     command.args(&launch.command[1..]).current_dir(&launch.dir).process_group(0);
     for variable in SETTINGS {
         command.env_remove(variable);
@@ -254,8 +273,16 @@ fn spawn(
     let (stamp_read, stamp_write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
         .map_err(|error| StartFailure::SetUp(error.into()))?;
     let cpus = cpu_set(&launch.cpus);
-    let hidden = Hidden::of(&launch.hidden).map_err(StartFailure::Hidden)?;
+    let own_pids = launch.sandbox.own_pids;
+    let walls = Walls::of(&launch.sandbox).map_err(StartFailure::Hidden)?;
     command.env(fallback::MARK, &group.trace.name);
+    let stamp_write = if own_pids {
+        // The init sends the time, by way of its stdin.
+        command.stdin(stamp_write);
+        None
+    } else {
+        Some(stamp_write)
+    };
     let prepare = move || {
         for entry in &entries {
             rustix::io::write(entry, b"0")?;
@@ -263,21 +290,27 @@ fn spawn(
         if let Some(cpus) = &cpus {
             rustix::thread::sched_setaffinity(None, cpus)?;
         }
-        hidden.hide()?;
+        walls.raise()?;
         syscall::default_signals();
-        rustix::io::write(&stamp_write, &monotonic_ns().to_ne_bytes())?;
+        if let Some(stamp) = &stamp_write {
+            rustix::io::write(stamp, &syscall::monotonic_ns().to_ne_bytes())?;
+        }
         Ok(())
     };
     // SAFETY: between fork and exec `prepare` only writes to open files, sets the affinity, mounts, resets signals and reads
     // the clock: plain system calls on objects made before the fork. It allocates nothing and takes no lock.
     unsafe { command.pre_exec(prepare) };
-    let spawned = command.spawn();
+    let spawned = sandbox::spawn(&mut command, own_pids);
     // Closes our copies of the cgroups' files and of the pipe's writing end.
     drop(command);
     let mut stamp = [0; 8];
     let stamped = File::from(stamp_read).read_exact(&mut stamp).is_ok();
     match spawned {
-        Ok(child) => Ok((child, instant_of(u64::from_ne_bytes(stamp)))),
+        Ok(child) if stamped => Ok((child, instant_of(u64::from_ne_bytes(stamp)))),
+        Ok(mut init) => {
+            let _ended = init.wait();
+            Err(StartFailure::SetUp(io::Error::other("the init of its process namespace ended at once")))
+        }
         Err(source) if stamped => Err(StartFailure::Execute { path: program.into(), source }),
         Err(source) => Err(StartFailure::SetUp(source)),
     }
@@ -289,15 +322,10 @@ pub(super) fn cpu_set(cpus: &[usize]) -> Option<CpuSet> {
     (!cpus.is_empty()).then_some(set)
 }
 
-fn monotonic_ns() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
-}
-
 /// Converts a time of the monotonic clock, on which `Instant` is based too.
 fn instant_of(stamp_ns: u64) -> Instant {
     let now = Instant::now();
-    let ago = Duration::from_nanos(monotonic_ns().saturating_sub(stamp_ns));
+    let ago = Duration::from_nanos(syscall::monotonic_ns().saturating_sub(stamp_ns));
     now.checked_sub(ago).unwrap_or(now)
 }
 
@@ -323,7 +351,7 @@ mod tests {
 
     #[test]
     fn a_time_stamp_becomes_the_instant_at_which_it_was_taken() {
-        let (before, stamp, after) = (Instant::now(), monotonic_ns(), Instant::now());
+        let (before, stamp, after) = (Instant::now(), syscall::monotonic_ns(), Instant::now());
         std::thread::sleep(Duration::from_millis(5));
         let stamped = instant_of(stamp);
         // `instant_of` reads two clocks one after the other, which on a busy machine may be an instant apart.
@@ -383,7 +411,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut launch = launch_in(folder.path(), &["server", "--fast"]);
         launch.env = vec![("THREADS".to_owned(), "2".to_owned())];
-        let command = command(&launch, Path::new("/bin/server")).unwrap();
+        let command = command(&launch, Path::new("/bin/server"), None).unwrap();
         let of = |name: &str| command.get_envs().find(|(key, _)| *key == name).map(|(_, value)| value);
         assert_eq!(of("PORT"), Some(None), "removed from what is inherited");
         assert_eq!(of("THREADS"), Some(Some("2".as_ref())));
@@ -396,13 +424,13 @@ mod tests {
         let mut launch = launch_in(folder.path(), &["server"]);
         fs::write(&launch.stdout, "before").unwrap();
         launch.append = true;
-        command(&launch, Path::new("/bin/server")).unwrap();
+        command(&launch, Path::new("/bin/server"), None).unwrap();
         assert_eq!(fs::read_to_string(&launch.stdout).unwrap(), "before");
         launch.append = false;
-        command(&launch, Path::new("/bin/server")).unwrap();
+        command(&launch, Path::new("/bin/server"), None).unwrap();
         assert_eq!(fs::read_to_string(&launch.stdout).unwrap(), "");
         launch.stderr = folder.path().join("no/folder");
-        assert!(matches!(command(&launch, Path::new("/bin/server")), Err(StartFailure::Output { .. })));
+        assert!(matches!(command(&launch, Path::new("/bin/server"), None), Err(StartFailure::Output { .. })));
     }
 
     proptest! {
@@ -453,7 +481,7 @@ mod tests {
     #[test]
     fn an_instant_is_found_again_by_the_clock_of_the_kernel() {
         let before = Instant::now();
-        let stamp = monotonic_ns();
+        let stamp = syscall::monotonic_ns();
         let found = instant_of(stamp);
         assert!(found + Duration::from_millis(5) >= before && found <= Instant::now());
         assert!(instant_of(u64::MAX) <= Instant::now(), "a stamp that was never written");

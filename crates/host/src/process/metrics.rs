@@ -83,7 +83,7 @@ impl Service {
 
     pub fn pids(&self) -> Vec<u32> {
         match &self.hold {
-            Hold::Supervised(own) => own.group.trace.live(),
+            Hold::Supervised(own) => own.pids(),
             Hold::Attached(server) => server.live(),
         }
     }

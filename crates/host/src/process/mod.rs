@@ -10,6 +10,7 @@
 //! service is ready.
 
 mod cgroup;
+pub mod init;
 pub mod watchdog;
 
 mod activity;
@@ -20,7 +21,6 @@ mod container;
 mod fallback;
 mod folder;
 mod group;
-mod hidden;
 mod job;
 mod launch;
 mod metrics;
@@ -29,6 +29,7 @@ mod placement;
 mod port;
 mod procfs;
 mod quota;
+mod sandbox;
 mod service;
 mod shorten;
 mod supervised;
@@ -51,6 +52,7 @@ pub use port::{PortOwner, free_port, listeners, port_in_use};
 pub use procfs::Process;
 pub(crate) use procfs::began;
 pub use quota::Quota;
+pub use sandbox::Sandbox;
 pub use service::Service;
 pub use sweep::{Swept, sweep};
 pub use syscall::run_when_idle;

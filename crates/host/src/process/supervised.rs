@@ -2,6 +2,7 @@
 //! serves.
 
 use super::group::Group;
+use super::init;
 use super::launch::{self, Launch, StartError, Started, Supervisor};
 use super::outcome::{Exit, FreezeError, Stopped};
 use super::procfs::Process;
@@ -37,6 +38,8 @@ pub(super) struct Supervised {
     /// What is kept small: not a log to which several programs append.
     outputs: Vec<PathBuf>,
     watchdog: Watchdog,
+    /// The process that was started is an init, and the service is below it.
+    own_pids: bool,
     gone: bool,
 }
 
@@ -47,7 +50,8 @@ impl Supervised {
         let outputs =
             if launch.append { Vec::new() } else { vec![launch.stdout.clone(), launch.stderr.clone()] };
         let watchdog = supervisor.watchdog.clone();
-        Ok(Self { name, group, child, exec_at, port, stderr, outputs, watchdog, gone: false })
+        let own_pids = launch.sandbox.own_pids;
+        Ok(Self { name, group, child, exec_at, port, stderr, outputs, watchdog, own_pids, gone: false })
     }
 
     pub(super) fn pid(&self) -> u32 {
@@ -61,7 +65,15 @@ impl Supervised {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let status = waitid(WaitId::Pid(pid), options).ok().flatten()?;
         let signal = || status.terminating_signal().map(Exit::Signal);
-        status.exit_status().map(Exit::Status).or_else(signal)
+        let exit = status.exit_status().map(Exit::Status).or_else(signal)?;
+        Some(if self.own_pids { init::exit_below(exit) } else { exit })
+    }
+
+    /// Its live processes; the init above it is none of them.
+    pub(super) fn pids(&self) -> Vec<u32> {
+        let mut pids = self.group.trace.live();
+        pids.retain(|&pid| !self.own_pids || pid != self.pid());
+        pids
     }
 
     pub(super) fn stderr_tail(&self, lines: usize) -> String {

@@ -16,6 +16,8 @@ use std::time::Instant;
 
 pub use stage::{Endurance, Figures, Stage, StageResult};
 
+use tare_host::process::Sandbox;
+
 use crate::catalogue::{Service, ToleratedCheck};
 use crate::contract::{CheckId, Contract};
 use crate::drive;
@@ -50,7 +52,7 @@ pub fn run(
         seed,
         readiness: Readiness::AnswersRightly,
         port,
-        hidden: &[],
+        sandbox: &Sandbox::default(),
     };
     let ready = launch::launch(service, &settings, supervisor, folder, "endure")?;
     let trial =

@@ -20,7 +20,7 @@ use crate::{
     prove::GRACE,
     settings::ServiceSettings,
 };
-use tare_host::process::{Stopped, Supervisor};
+use tare_host::process::{Sandbox, Stopped, Supervisor};
 
 /// Fresh starts; the figures are their medians. Odd, so that the median is one that happened.
 pub(crate) const STARTS: usize = 3;
@@ -65,7 +65,7 @@ pub fn measure(service: &Service, trial: &Trial) -> Result<Option<Measured>, Mea
         seed,
         readiness,
         port: None,
-        hidden: &[],
+        sandbox: &Sandbox::default(),
     };
     let mut starts = Vec::new();
     for _ in 0..STARTS {

@@ -26,6 +26,8 @@ pub use trust::Trust;
 pub struct Workspace {
     pub root: PathBuf,
     pub contracts: BTreeMap<String, Contract>,
+    /// Files and folders of contracts that are not built in.
+    pub contract_paths: Vec<PathBuf>,
     /// The services of the repository, and those outside of it that were asked for.
     pub catalogue: Catalogue,
     /// Of the services outside: what the user wrote, and their ids.
@@ -77,9 +79,16 @@ impl Workspace {
             let own: Vec<&str> = own.iter().map(String::as_str).collect();
             project.services(&own, &names)?.into_iter().try_for_each(|service| catalogue.add(service))?;
         }
-        let own = root::own_folder(&root.folder, home);
-        let (root, home) = (root.folder.clone(), home.to_owned());
-        Ok(Workspace { root, contracts, catalogue, adopted: BTreeMap::new(), own, home, trusts_all: false })
+        Ok(Workspace {
+            root: root.folder.clone(),
+            contracts,
+            contract_paths: root.projects().flat_map(Project::contract_paths).collect(),
+            catalogue,
+            adopted: BTreeMap::new(),
+            own: root::own_folder(&root.folder, home),
+            home: home.to_owned(),
+            trusts_all: false,
+        })
     }
 
     /// # Errors

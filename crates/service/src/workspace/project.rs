@@ -124,9 +124,13 @@ impl Project {
         }
     }
 
+    pub(super) fn contract_paths(&self) -> impl Iterator<Item = PathBuf> {
+        self.contracts.iter().map(|path| self.folder.join(path))
+    }
+
     pub(super) fn contracts(&self) -> Result<BTreeMap<String, Contract>, WorkspaceError> {
         let mut contracts = BTreeMap::new();
-        for path in self.contracts.iter().map(|path| self.folder.join(path)) {
+        for path in self.contract_paths() {
             match path.is_dir() {
                 true => contracts.extend(Contract::load_all(&path)?),
                 false => {

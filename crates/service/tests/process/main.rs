@@ -3,6 +3,7 @@
 
 mod bench;
 mod killed;
+mod sandboxed;
 
 use bench::*;
 use std::fs;

@@ -14,6 +14,7 @@ use anyhow::{Context, ensure};
 use serde::Serialize;
 use tare_host::{
     cpus::{self, Pinning},
+    process::Sandbox,
     signals,
 };
 use tare_load::{
@@ -107,7 +108,7 @@ pub(super) fn run(global: &Global, json: bool, quiet: bool) -> anyhow::Result<Ou
         seed: 0,
         readiness,
         port: None,
-        hidden: &[],
+        sandbox: &Sandbox::default(),
     };
     let folder = workspace.scratch("calibrate");
     let ready = launch::launch(server, &settings, &supervisor, &folder, RAW_SOCKET)?;

@@ -19,7 +19,12 @@ use tare_bench::{
     record::{Ended, Ending, Journal, Record, ending},
     schedule::{self, CutOff, Parts},
 };
-use tare_host::{cpu_lock::CpuLock, environment::Environment, process::Supervisor, secrets, signals};
+use tare_host::{
+    cpu_lock::CpuLock,
+    environment::Environment,
+    process::{Sandbox, Supervisor},
+    secrets, signals,
+};
 use tare_report::Document;
 use tare_service::{
     build::Site,
@@ -74,7 +79,7 @@ impl<'a> Session<'a> {
         let _alone_on_its_cpus = self.take_cpus(&plan)?;
         let began = jiff::Timestamp::now();
         self.prepare(&mut plan)?;
-        let environment = Environment::read(Some(self.supervisor.isolation()));
+        let environment = self.environment(&plan);
         let header = Header::new(env!("CARGO_PKG_VERSION"), began.to_string(), plan, environment);
         let journal = self.begin(&header)?;
         self.progress.keep(&format!("measuring for {}", dry::expected(&header.plan)));
@@ -89,6 +94,27 @@ impl<'a> Session<'a> {
         stored.damage.iter().for_each(|damage| self.progress.keep(damage));
         let journal = RunFolder::reopen(&self.run, stored)?;
         self.measure(&stored.header, journal, &stored.records)
+    }
+
+    /// A service of an isolated run sees the tables that it reads its rows from, and nothing else of the run.
+    fn sandbox(&self, plan: &Plan) -> Sandbox {
+        if !plan.isolates {
+            return Sandbox::default();
+        }
+        let own_pids = self.supervisor.own_pids().is_ok();
+        let hidden = [&self.workspace.contract_paths[..], std::slice::from_ref(&self.run)].concat();
+        Sandbox { hidden, shown: vec![self.run.join(TABLES)], own_pids }
+    }
+
+    fn environment(&self, plan: &Plan) -> Environment {
+        let mut environment = Environment::read(Some(self.supervisor.isolation()));
+        if plan.isolates {
+            environment.isolation.push(match self.supervisor.own_pids() {
+                Ok(()) => "processes: a service sees its own only".to_owned(),
+                Err(why) => format!("processes: a service sees all of the machine, as no namespace of its own can be made: {why}"),
+            });
+        }
+        environment
     }
 
     /// With the rows of the run in their tables, which lie in its folder.
@@ -207,8 +233,8 @@ impl<'a> Session<'a> {
     ) -> anyhow::Result<Result<(), CutOff>> {
         let services = self.rows.iter().map(|row| row.service.clone()).collect();
         let (contracts, interrupt) = (&self.contracts(&header.plan)?, Arc::clone(&self.interrupt));
-        let executor =
-            &mut Bench::new(&header.plan, services, contracts, &self.supervisor, &self.run, interrupt)?;
+        let bench = Bench::new(&header.plan, services, contracts, &self.supervisor, &self.run, interrupt)?;
+        let executor = &mut bench.with(self.sandbox(&header.plan));
         let stop_rule = &mut PlannedRule::of(header);
         let watch = &mut RunProgress::new(&self.progress, header, past);
         let ended = schedule::run(&header.plan, Parts { executor, journal, watch, stop_rule }, past);

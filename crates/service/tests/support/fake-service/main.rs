@@ -2,7 +2,7 @@
 //! misbehaves in the one way that the variable `FAKE` names (`fake-service --help` lists them).
 //!
 //! It reads everything else from PORT, THREADS, DELAY_MS and DATA_ITEMS, like every service. It has a thread for each connection;
-//! THREADS limits only how many messages are in their delay at once. As `fake-service watchdog` it stands in for tare, as
+//! THREADS limits only how many messages are in their delay at once. As `fake-service watchdog` and `service-init` it stands in for tare, as
 //! `fake-service --bare` it answers `GET /` as the contract `bare` wants it, and not as `hello` does.
 #![warn(unreachable_pub)]
 
@@ -42,6 +42,10 @@ fn main() -> ExitCode {
         Some("--help") => print!("{}", Mode::help()),
         Some(tare_host::process::watchdog::SUBCOMMAND) => {
             tare_host::process::watchdog::main(std::io::stdin(), std::io::stdout());
+        }
+        Some(tare_host::process::init::SUBCOMMAND) => {
+            let command: Vec<_> = std::env::args_os().skip(2).collect();
+            return tare_host::process::init::main(&command).into();
         }
         Some(LEFT_IN_GROUP) => linger(false),
         Some(LEFT_IN_SESSION) => linger(true),

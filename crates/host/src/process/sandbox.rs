@@ -1,0 +1,149 @@
+//! What of the machine a program does not see: the content of some folders, and every process but its own. Whoever looks from
+//! outside sees all as before.
+
+use std::{
+    ffi::CString,
+    io,
+    os::{fd::OwnedFd, unix::ffi::OsStrExt, unix::process::CommandExt},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use rustix::{
+    fs::{CWD, Mode},
+    mount::{
+        MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, mount, mount_bind, mount_change,
+        mount_remount, move_mount, open_tree,
+    },
+    thread::{UnshareFlags, unshare_unsafe},
+};
+
+use super::init;
+
+/// How a program is kept from the rest of the machine. By default it is not.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sandbox {
+    /// Folders whose content it does not see, and files: what is empty lies over each, in mounts of its own. What is not there need not
+    /// be hidden.
+    pub hidden: Vec<PathBuf>,
+    /// Folders within hidden ones that it sees all the same, if they are there.
+    pub shown: Vec<PathBuf>,
+    /// It is in a process namespace of its own, below an init ([`init`]).
+    pub own_pids: bool,
+}
+
+impl Sandbox {
+    fn is_none(&self) -> bool {
+        self.hidden.is_empty() && !self.own_pids
+    }
+}
+
+/// A sandbox as it is made in a new process. Made before the fork, so that nothing is allocated after it.
+pub(super) struct Walls {
+    folders: Vec<CString>,
+    files: Vec<CString>,
+    shown: Vec<CString>,
+    own_pids: bool,
+    is_none: bool,
+}
+
+impl Walls {
+    /// # Errors
+    /// The path that is given back has a zero byte in it.
+    pub(super) fn of(sandbox: &Sandbox) -> Result<Walls, PathBuf> {
+        let all = |paths: &[PathBuf], is_wanted: fn(&Path) -> bool| {
+            let wanted = paths.iter().filter(|path| is_wanted(path));
+            wanted
+                .map(|path| c_path(path).ok_or_else(|| path.clone()))
+                .collect::<Result<Vec<CString>, PathBuf>>()
+        };
+        Ok(Walls {
+            folders: all(&sandbox.hidden, Path::is_dir)?,
+            files: all(&sandbox.hidden, Path::is_file)?,
+            shown: all(&sandbox.shown, Path::is_dir)?,
+            own_pids: sandbox.own_pids,
+            is_none: sandbox.is_none(),
+        })
+    }
+
+    /// In a process that is about to execute another program; with processes of its own, in the first of them. Safe between fork
+    /// and exec: system calls, and nothing else.
+    pub(super) fn raise(&self) -> io::Result<()> {
+        if self.is_none {
+            return Ok(());
+        }
+        // SAFETY: only the mounts of this process change, not its table of descriptors; it has one thread.
+        unsafe { unshare_unsafe(UnshareFlags::NEWNS) }?;
+        // What is mounted here must not appear elsewhere.
+        mount_change(c"/", MountPropagationFlags::REC | MountPropagationFlags::PRIVATE)?;
+        if self.own_pids {
+            let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+            mount(c"proc", c"/proc", c"proc", flags, None)?;
+        }
+        self.hide()
+    }
+
+    /// Those that are shown are taken aside first, and put back into the empty file systems.
+    fn hide(&self) -> io::Result<()> {
+        /// More than any program here needs, and an array takes no allocation.
+        const SHOWN_MAX: usize = 4;
+        let mut aside: [Option<OwnedFd>; SHOWN_MAX] = Default::default();
+        for (place, path) in aside.iter_mut().zip(&self.shown) {
+            let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+            *place = Some(open_tree(CWD, path, flags)?);
+        }
+        for path in &self.files {
+            mount_bind(c"/dev/null", path)?;
+        }
+        for path in &self.folders {
+            mount(c"none", path, c"tmpfs", MountFlags::empty(), Some(c"size=16k"))?;
+        }
+        for (tree, path) in aside.iter().flatten().zip(&self.shown) {
+            rustix::fs::mkdir(path, Mode::RWXU | Mode::RGRP | Mode::XGRP | Mode::ROTH | Mode::XOTH)?;
+            move_mount(tree, c"", CWD, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
+        }
+        for path in &self.folders {
+            mount_remount(path, MountFlags::RDONLY, c"size=16k")?;
+        }
+        Ok(())
+    }
+}
+
+fn c_path(path: &Path) -> Option<CString> {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    CString::new(absolute.as_os_str().as_bytes()).ok()
+}
+
+/// Starts `command` as the first process of a process namespace, if it is to have one.
+pub(super) fn spawn(command: &mut Command, own_pids: bool) -> io::Result<Child> {
+    if !own_pids {
+        return command.spawn();
+    }
+    // On a thread of its own, which ends with it: what a thread with another namespace for its children starts later would be in
+    // that namespace too, and it could start no thread at all.
+    crate::threads::on_another(|| {
+        // SAFETY: the namespace of this thread's children changes, not its table of descriptors.
+        unsafe { unshare_unsafe(UnshareFlags::NEWPID) }?;
+        command.spawn()
+    })?
+}
+
+/// Whether a program may have a process namespace of its own here, with a `/proc` that shows it. `program` has the hidden command
+/// that is an init.
+///
+/// # Errors
+/// What the kernel refuses, or a container for it.
+pub(super) fn try_own_pids(program: &Path) -> io::Result<()> {
+    let walls = Walls::of(&Sandbox { own_pids: true, ..Sandbox::default() })
+        .map_err(|_| io::ErrorKind::InvalidInput)?;
+    let mut command = Command::new(program);
+    command.arg(init::SUBCOMMAND).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // SAFETY: between fork and exec only system calls are made, on objects that were made before.
+    unsafe { command.pre_exec(move || walls.raise()) };
+    let status = spawn(&mut command, true)?.wait()?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(io::Error::other(format!("a first process there ended with {status}")))
+    }
+}
