@@ -42,6 +42,8 @@ pub(crate) enum Fault {
     SameFolder,
     /// No cgroup can be made, from the beginning.
     RefuseCgroups,
+    /// No namespace can be made, from the beginning.
+    RefuseNamespaces,
 }
 
 /// What is done about it once the measurement has ended.
@@ -81,6 +83,7 @@ impl Fault {
         match self {
             Fault::FillDisk => Place::SmallDisk,
             Fault::RefuseCgroups => Place::WithoutCgroups,
+            Fault::RefuseNamespaces => Place::WithoutNamespaces,
             Fault::FailWrites | Fault::JumpClock => Place::Shimmed,
             _ => Place::Usual,
         }
@@ -127,7 +130,7 @@ impl Fault {
             Fault::JumpClock => drop(File::create(site.root().join("jump-clock"))?),
             Fault::SecondRun => second = Some(ground.start_second(measurement, "runs/second")?),
             Fault::SameFolder => second = Some(ground.start_second(measurement, crate::measurement::OUT)?),
-            Fault::RefuseCgroups => {}
+            Fault::RefuseCgroups | Fault::RefuseNamespaces => {}
         }
         Ok(Injected { second })
     }

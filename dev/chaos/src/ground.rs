@@ -25,12 +25,17 @@ const UNDISTURBED_MAX: Duration = Duration::from_secs(120);
 /// For a shell with mounts of its own.
 const READ_ONLY_CGROUPS: &str = r#"for at in $(findmnt -rno TARGET -t cgroup,cgroup2); do mount -o remount,bind,ro "$at"; done; exec "$@""#;
 
+/// For a shell in a namespace of users.
+const NO_NAMESPACES: &str =
+    r#"for of in net pid mnt; do echo 0 > /proc/sys/user/max_${of}_namespaces; done; exec "$@""#;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Usual,
     /// The runs lie on a file system of their own.
     SmallDisk,
     WithoutCgroups,
+    WithoutNamespaces,
     /// Calls to the C library pass through ours.
     Shimmed,
 }
@@ -72,7 +77,7 @@ impl Ground {
     /// # Errors
     /// It does not end well, and so no disturbed one can be judged.
     fn undisturbed(&self, kind: Kind) -> anyhow::Result<Duration> {
-        let measurement = Measurement { kind, misbehaviour: None };
+        let measurement = Measurement { kind, misbehaviour: None, isolates: false };
         let site = self.site(&measurement, Place::Usual)?;
         let began = Instant::now();
         let mut started = self.start(&site, &measurement.words())?;
@@ -102,7 +107,10 @@ impl Ground {
         };
         let shim = self.shim.as_ref().map(|_| ()).map_err(Clone::clone);
         let missing = [
-            of(&self.mounts, "a full disk and cgroups that are refused need a mount"),
+            of(
+                &self.mounts,
+                "a full disk, and cgroups and namespaces that are refused, need mounts and namespaces of users",
+            ),
             of(&shim, "writes that fail and a clock that jumps need a C compiler"),
         ];
         missing.into_iter().flatten().collect()
@@ -111,7 +119,7 @@ impl Ground {
     pub(crate) fn has(&self, place: Place) -> bool {
         match place {
             Place::Usual => true,
-            Place::SmallDisk | Place::WithoutCgroups => self.mounts.is_ok(),
+            Place::SmallDisk | Place::WithoutCgroups | Place::WithoutNamespaces => self.mounts.is_ok(),
             Place::Shimmed => self.shim.is_ok(),
         }
     }
@@ -155,6 +163,11 @@ impl Ground {
             (None, Place::WithoutCgroups) => {
                 let mut command = Command::new("unshare");
                 command.args(["-m", "sh", "-c", READ_ONLY_CGROUPS, "sh"]);
+                command
+            }
+            (None, Place::WithoutNamespaces) => {
+                let mut command = Command::new("unshare");
+                command.args(["-U", "--map-root-user", "sh", "-c", NO_NAMESPACES, "sh"]);
                 command
             }
             (None, _) => return Command::new(&self.tare),

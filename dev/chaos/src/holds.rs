@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::{
     fault::Fault,
     measurement::Stored,
+    measurement::was_run_unasked,
     processes::{groups_of, within},
     started::Started,
 };
@@ -33,12 +34,27 @@ pub(crate) fn ended_well(started: &Started, fault: Fault) -> Checked {
         (None, None) => false,
     };
     holds(ok, || format!("ended with {:?}: {}", started.status(), said(started)))?;
+    is_text(&started.stderr())?;
     no_panic(started, fault)
 }
 
 /// Where a thread has started and finds no memory for its signal stack, the standard library panics before any code of the thread
 /// runs, and the program aborts. Nothing can be done about that from within; what must hold afterwards is checked all the same.
 const OF_A_THREAD_WITHOUT_MEMORY: &str = "/library/std/src/sys/pal/unix/stack_overflow.rs";
+
+/// A terminal obeys nothing of what a service printed.
+fn is_text(said: &str) -> Checked {
+    let obeyed = said.lines().find(|line| line.contains(tare_host::foreign::is_hidden));
+    holds(obeyed.is_none(), || format!("printed what a terminal obeys: {obeyed:?}"))
+}
+
+/// Looking at a repository runs nothing of it.
+pub(crate) fn only_looked(started: &Started) -> Checked {
+    holds(!was_run_unasked(started.root()), || "a command of a manifest was run by `tare list`".to_owned())?;
+    holds(started.status().is_some_and(|status| status.success()), || {
+        format!("cannot be listed: {:?}: {}", started.status(), said(started))
+    })
+}
 
 fn no_panic(started: &Started, fault: Fault) -> Checked {
     let said = started.stderr();
@@ -53,7 +69,8 @@ pub(crate) fn nothing_is_left(started: &Started) -> Checked {
     let is_clean = || started.alive().is_empty() && groups_of(started.pid()).is_empty();
     holds(within(CLEAN_WITHIN, is_clean), || {
         format!("left: processes {:?}, cgroups {:?}", started.alive(), groups_of(started.pid()))
-    })
+    })?;
+    holds(!started.has_left_a_mount(), || "left a mount".to_owned())
 }
 
 /// Lines that were stored are still there, in their place.
@@ -77,6 +94,7 @@ pub(crate) fn shows(shown: &Started) -> Checked {
     holds(code.is_some_and(|code| (0..=6).contains(&code)), || {
         format!("cannot be shown: {:?}: {}", shown.status(), said(shown))
     })?;
+    is_text(&shown.stdout())?;
     holds(!shown.stderr().contains("panicked at"), || format!("panicked: {}", shown.stderr()))
 }
 

@@ -7,6 +7,7 @@
 mod fault;
 mod ground;
 mod holds;
+mod hostile;
 mod measurement;
 mod processes;
 mod shim;
@@ -21,12 +22,14 @@ use std::{
     time::{Duration, Instant},
 };
 
+use anyhow::Context;
 use clap::Parser;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use ground::Ground;
 use holds::Violation;
+use hostile::Hostility;
 use trial::Trial;
 
 /// Run small measurements, inject a fault into each, and check what must hold whatever happens
@@ -47,14 +50,26 @@ struct Args {
     /// The program under test
     #[arg(long, value_name = "FILE", default_value = "target/release/tare")]
     tare: PathBuf,
+    #[command(subcommand)]
+    part: Option<Part>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Part {
+    /// A service that is attacked with: started by the trials, not by people
+    #[command(hide = true)]
+    Hostile { hostility: Hostility, port: u16 },
 }
 
 fn main() -> anyhow::Result<ExitCode> {
     let args = Args::parse();
+    if let Some(Part::Hostile { hostility, port }) = args.part {
+        hostile::serve(hostility, port)?;
+    }
     let began = Instant::now();
     let end = Duration::from_secs_f64(args.minutes * 60.0);
     let first = args.seed.unwrap_or_else(seed_of_the_clock);
-    let tare = args.tare.canonicalize()?;
+    let tare = args.tare.canonicalize().with_context(|| args.tare.display().to_string())?;
     // The trial in progress ends, and leaves nothing behind.
     let interrupt = tare_host::signals::listen()?;
     let ground = Ground::prepare(&tare)?;

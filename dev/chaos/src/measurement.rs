@@ -8,14 +8,18 @@ use std::{
 
 use rand::{Rng, RngExt};
 
+use crate::hostile::Hostility;
+
 /// What `tare.toml` has: two services that are the raw socket under other names, and one that misbehaves.
 pub(crate) const PROJECT: &str = r#"format = "1.0"
+catalogue = "services"
 [service.plain]
 command = ["TARE", "raw-socket", "--port", "{port}"]
 [service.other]
 command = ["TARE", "raw-socket", "--port", "{port}"]
 [service.bad]
-command = ["TARE", "raw-socket", "--port", "{port}", "--misbehave", "FAULT"]
+command = BAD
+ready-timeout = "3s"
 "#;
 
 /// One connection: the generator and the service wait for each other, so that neither is refused as too busy.
@@ -84,6 +88,27 @@ stuck = true
 const MISBEHAVIOURS: [&str; 6] =
     ["stall=200ms/1s", "drops=1%", "wrong-length=1%", "closes", "slow-close", "slower=3%"];
 
+/// A service that no measurement asks for: whoever only looks must not run what it says.
+const UNASKED: &str = r#"format = "1.0"
+name = "unasked"
+language = "sh"
+framework = "none"
+url = "https://example.org"
+licence = "MIT"
+contracts = ["hello"]
+style = "framework"
+[version]
+command = ["touch", "LOOKED"]
+[[requires]]
+command = ["touch", "LOOKED"]
+debian = ["coreutils"]
+[run]
+command = ["touch", "LOOKED"]
+ready-timeout = "5s"
+"#;
+/// Made by a command of it.
+const LOOKED: &str = "looked";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::EnumIter)]
 pub(crate) enum Kind {
     Run,
@@ -97,22 +122,35 @@ pub(crate) struct Measurement {
     pub kind: Kind,
     /// How its service misbehaves, if one does.
     pub misbehaviour: Option<&'static str>,
+    /// Its services are in sandboxes.
+    pub isolates: bool,
 }
 
 impl Measurement {
     pub(crate) fn draw(random: &mut impl Rng) -> Measurement {
         let kinds = [Kind::Run, Kind::Run, Kind::Compare, Kind::Slo, Kind::Published];
         let kind = kinds[random.random_range(0..kinds.len())];
-        let misbehaves = random.random_range(0..4) == 0;
-        let misbehaviour = misbehaves.then(|| MISBEHAVIOURS[random.random_range(0..MISBEHAVIOURS.len())]);
-        Measurement { kind, misbehaviour }
+        let misbehaves = random.random_range(0..3) == 0;
+        let all = [&MISBEHAVIOURS[..], Hostility::NAMES].concat();
+        let misbehaviour = misbehaves.then(|| all[random.random_range(0..all.len())]);
+        let isolates = kind != Kind::Published && random.random_range(0..3) == 0;
+        Measurement { kind, misbehaviour, isolates }
     }
 
     /// Its files, in the root of a repository.
     pub(crate) fn write(&self, root: &Path, tare: &Path) -> anyhow::Result<()> {
+        let tare = tare.display().to_string();
         let fault = self.misbehaviour.unwrap_or("closes");
-        let project = PROJECT.replace("TARE", &tare.display().to_string()).replace("FAULT", fault);
+        let bad: [&str; 6] = [&tare, "raw-socket", "--port", "{port}", "--misbehave", fault];
+        let own = std::env::current_exe()?.display().to_string();
+        let hostile: [&str; 4] = [&own, "hostile", fault, "{port}"];
+        let is_hostile = Hostility::NAMES.contains(&fault);
+        let bad = serde_json::to_string(if is_hostile { &hostile[..] } else { &bad[..] })?;
+        let project = PROJECT.replace("TARE", &tare).replace("BAD", &bad);
         std::fs::write(root.join("tare.toml"), project)?;
+        std::fs::create_dir_all(root.join("services/sh/unasked"))?;
+        let unasked = UNASKED.replace("LOOKED", &root.join(LOOKED).display().to_string());
+        std::fs::write(root.join("services/sh/unasked/service.toml"), unasked)?;
         std::fs::write(root.join("chaos.toml"), EXPERIMENT.replace("OTHER", self.other()))?;
         std::fs::write(root.join("published.toml"), PUBLISHED)?;
         std::fs::create_dir(root.join("figures"))?;
@@ -138,6 +176,9 @@ impl Measurement {
             }
         };
         words.extend(["--out", OUT, "--seed", "1"]);
+        if self.isolates {
+            words.push("--isolate");
+        }
         words
     }
 }
@@ -147,13 +188,18 @@ pub(crate) const OUT: &str = "runs/out";
 
 impl fmt::Display for Measurement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", self.kind)?;
+        write!(f, "{}{:?}", if self.isolates { "isolated " } else { "" }, self.kind)?;
         self.misbehaviour.map_or(Ok(()), |misbehaviour| write!(f, " with {misbehaviour}"))
     }
 }
 
 /// The run folder of a measurement, as far as there is one.
 pub(crate) struct Stored(pub PathBuf);
+
+/// Whether a command of a service was run that no measurement asks for.
+pub(crate) fn was_run_unasked(root: &Path) -> bool {
+    root.join(LOOKED).exists()
+}
 
 impl Stored {
     pub(crate) fn has_begun(&self) -> bool {

@@ -21,6 +21,11 @@ pub(crate) fn processes(wanted: impl Fn(u32) -> bool) -> Vec<u32> {
     pids.filter(|pid| wanted(*pid)).collect()
 }
 
+/// What is mounted where this process looks.
+pub(crate) fn mounts() -> String {
+    fs::read_to_string("/proc/self/mounts").unwrap_or_default()
+}
+
 /// Asks until the answer is yes or the time is over.
 pub(crate) fn within(time: Duration, mut yes: impl FnMut() -> bool) -> bool {
     let deadline = Instant::now() + time;

@@ -2,6 +2,7 @@
 
 use std::{
     cell::RefCell,
+    fs::{self, File},
     io::Read,
     os::unix::process::ExitStatusExt,
     path::{Path, PathBuf},
@@ -12,10 +13,13 @@ use std::{
 
 use anyhow::Context;
 
-use crate::processes::{command_line, has_entry, processes, within};
+use crate::processes::{command_line, has_entry, mounts, processes, within};
 
 /// An entry of the environment by which all that a measurement starts is found again.
 const MARK: &str = "TARE_CHAOS";
+
+/// What the latest command of a repository printed.
+const STDOUT: &str = "stdout";
 
 /// A measurement, the rest of one, or another command in its place.
 pub(crate) struct Started {
@@ -25,6 +29,7 @@ pub(crate) struct Started {
     output: RefCell<Option<Output>>,
     errors: RefCell<String>,
     status: Option<ExitStatus>,
+    mounts_before: String,
 }
 
 struct Output {
@@ -74,7 +79,8 @@ impl Started {
         command.current_dir(root).env(MARK, mark);
         command.env("TARE_HOME", root.join("home")).env("TARE_TRUST", "1");
         command.env("TARE_CPU_REALM", format!("-{realm}-{}", std::process::id()));
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let stdout = File::create(root.join(STDOUT)).context("its output")?;
+        command.stdin(Stdio::null()).stdout(stdout).stderr(Stdio::piped());
         let mut child = command.spawn().context("tare does not start")?;
         let output = RefCell::new(child.stderr.take().map(Output::read));
         Ok(Started {
@@ -84,6 +90,7 @@ impl Started {
             output,
             errors: RefCell::default(),
             status: None,
+            mounts_before: mounts(),
         })
     }
 
@@ -109,6 +116,11 @@ impl Started {
             self.errors.borrow_mut().push_str(&output.errors.join().unwrap_or_default());
         }
         self.errors.borrow().clone()
+    }
+
+    /// What it printed on standard output, if it is the latest in its repository.
+    pub(crate) fn stdout(&self) -> String {
+        String::from_utf8_lossy(&fs::read(self.root.join(STDOUT)).unwrap_or_default()).into_owned()
     }
 
     /// From its next line on it writes into a pipe that has no reader.
@@ -140,13 +152,21 @@ impl Started {
         processes(|pid| has_entry(pid, &format!("{MARK}={}", self.mark)))
     }
 
+    pub(crate) fn has_left_a_mount(&self) -> bool {
+        mounts() != self.mounts_before
+    }
+
     pub(crate) fn watchdog(&self) -> Option<u32> {
         let is_one = |pid: &u32| command_line(*pid).ends_with(b"\0watchdog\0");
         self.alive().into_iter().find(is_one)
     }
 
     pub(crate) fn services(&self) -> Vec<u32> {
-        let is_one = |pid: &u32| command_line(*pid).windows(12).any(|words| words == b"\0raw-socket\0");
+        let is_one = |pid: &u32| {
+            command_line(*pid)
+                .windows(12)
+                .any(|words| words == b"\0raw-socket\0" || words.starts_with(b"\0hostile\0"))
+        };
         self.alive().into_iter().filter(is_one).collect()
     }
 

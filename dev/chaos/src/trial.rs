@@ -42,6 +42,9 @@ impl Trial {
     /// What must hold does not.
     pub(crate) fn run(&self, ground: &Ground) -> Result<String, Violation> {
         let site = ground.site(&self.measurement, self.fault.place()).map_err(of_the_trial)?;
+        let mut listed = ground.start(&site, &["list"]).map_err(of_the_trial)?;
+        holds::ended_in_time(listed.end_within(PATIENCE))?;
+        holds::only_looked(&listed)?;
         let mut started = ground.start(&site, &self.measurement.words()).map_err(of_the_trial)?;
         crate::processes::within(self.at, || started.has_ended());
         let was_over = started.has_ended();
@@ -85,7 +88,7 @@ impl Trial {
             if !stored.has_begun() {
                 return Ok(());
             }
-            let mut shown = ground.start(site, &["show", OUT, "--json"]).map_err(of_the_trial)?;
+            let mut shown = ground.start(site, &["show", OUT]).map_err(of_the_trial)?;
             holds::ended_in_time(shown.end_within(PATIENCE))?;
             holds::shows(&shown)?;
             if stored.is_complete() {
