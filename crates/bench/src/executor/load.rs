@@ -10,7 +10,7 @@ use tare_host::{
     link::{Link, LinkError, WayCounters},
     process::{Modes, Service},
 };
-use tare_load::{Clock, Failure, Load, Monotonic, RunReport, Waiting};
+use tare_load::{Clock, Failure, Load, Monotonic, RunReport, Tally, Waiting};
 use tare_service::drive;
 
 use super::{Bench, process::Running, watch::LoadWatch};
@@ -158,12 +158,17 @@ impl Bench<'_> {
 
 /// A connection that the generator had no descriptor for says nothing of the service.
 pub(super) fn has_descriptors(report: &RunReport) -> Result<(), InstrumentFailure> {
-    match report.total.tally.failed.get(Failure::NoDescriptors) {
+    match without_descriptor(&report.total.tally) {
         0 => Ok(()),
         missing => Err(InstrumentFailure(format!(
             "{missing} connections had no file descriptor: raise `ulimit -n`, or end what holds them"
         ))),
     }
+}
+
+/// Connections, whether or not a request waited for them.
+fn without_descriptor(tally: &Tally) -> u64 {
+    [tally.failed, tally.connection_failed].map(|failures| failures.get(Failure::NoDescriptors)).iter().sum()
 }
 
 /// With what the service does that no longer answers.
@@ -191,5 +196,21 @@ impl LinkUsage {
             unread: counters.unread,
             late_ns_p99: late.quantile_ns(0.99),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_descriptor_counts_with_and_without_a_request() {
+        let mut tally = Tally::default();
+        assert_eq!(without_descriptor(&tally), 0);
+        tally.failed.add(Failure::Refused);
+        tally.connection_failed.add(Failure::NoDescriptors);
+        assert_eq!(without_descriptor(&tally), 1);
+        tally.failed.add(Failure::NoDescriptors);
+        assert_eq!(without_descriptor(&tally), 2);
     }
 }
