@@ -136,7 +136,10 @@ impl Fault {
     }
 
     /// The cause is gone.
-    pub(crate) fn mend(self, site: &Site) {
+    pub(crate) fn mend(self, site: &mut Site) {
+        if self == Fault::RefuseNamespaces {
+            site.place = Place::Usual;
+        }
         for trigger in ["fail-writes", "jump-clock"] {
             let _it_may_not_be_there = fs::remove_file(site.root().join(trigger));
         }

@@ -41,7 +41,7 @@ impl Trial {
     /// # Errors
     /// What must hold does not.
     pub(crate) fn run(&self, ground: &Ground) -> Result<String, Violation> {
-        let site = ground.site(&self.measurement, self.fault.place()).map_err(of_the_trial)?;
+        let mut site = ground.site(&self.measurement, self.fault.place()).map_err(of_the_trial)?;
         let mut listed = ground.start(&site, &["list"]).map_err(of_the_trial)?;
         holds::ended_in_time(listed.end_within(PATIENCE))?;
         holds::only_looked(&listed)?;
@@ -55,7 +55,7 @@ impl Trial {
             let in_time = second.end_within(PATIENCE);
             (second, in_time)
         });
-        self.fault.mend(&site);
+        self.fault.mend(&mut site);
 
         holds::ended_in_time(in_time)?;
         holds::ended_well(&started, self.fault)?;
