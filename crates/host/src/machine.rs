@@ -29,7 +29,7 @@ pub struct Finding {
 /// Examines what every benchmark depends on. It changes nothing about this process.
 pub fn examine(cpus: &[usize]) -> Vec<Finding> {
     let isolation = Isolation::detect();
-    let [(_, freezing), (_, cpu_time), (_, killing)] = isolation.describe();
+    let [(_, freezing), (_, cpu_time), (_, killing), (_, bounds)] = isolation.describe();
     let by_cgroup = |subject, cgroups: &Cgroups, text| {
         let good = cgroups.folder().is_some();
         let as_root = || "run as root, or give this user a delegated cgroup v2 subtree".to_owned();
@@ -40,6 +40,7 @@ pub fn examine(cpus: &[usize]) -> Vec<Finding> {
         by_cgroup("CPU accounting", &isolation.accounting, cpu_time),
         Finding { subject: "killing", good: true, text: killing, remedy: None },
         pinning(cpus),
+        Finding { subject: "bounds of CPUs", good: true, text: bounds, remedy: None },
         io_uring(),
         descriptors(),
         governor(),
@@ -151,8 +152,16 @@ mod tests {
     #[test]
     fn each_subject_is_examined_once() {
         let subjects: Vec<&str> = examine(&[0, 1]).iter().map(|finding| finding.subject).collect();
-        let expected =
-            ["freezing", "CPU accounting", "killing", "pinning", "io_uring", "descriptors", "CPU frequency"];
+        let expected = [
+            "freezing",
+            "CPU accounting",
+            "killing",
+            "pinning",
+            "bounds of CPUs",
+            "io_uring",
+            "descriptors",
+            "CPU frequency",
+        ];
         assert_eq!(subjects, expected);
         assert!(examine(&[0, 1]).iter().all(|finding| !finding.text.is_empty()));
     }

@@ -35,6 +35,9 @@ pub struct Isolation {
     /// How all processes of a service are killed: by `cgroup.kill` (Linux 5.14) all at once, so that none can escape by
     /// forking, else one by one until none is left.
     pub killing: Cgroups,
+    /// How they are kept on their CPUs: by a cpuset, which no thread of theirs can leave, else by the affinity that they are started
+    /// with, which a program may change. Where their threads were is read after each block in any case.
+    pub pinning: Cgroups,
 }
 
 impl Cgroups {
@@ -84,13 +87,18 @@ impl Isolation {
             (Err(v1), Err(v2)) => Cgroups::None(format!("{v2}; {v1}")),
         };
         let killing = usable(None, "cgroup.kill").map_or_else(Cgroups::None, Cgroups::V2);
-        Self { freezer, accounting, killing }
+        let pinning = match (usable(None, folder::CPUS), usable(Some("cpuset"), folder::CPUS)) {
+            (Ok(folder), _) => Cgroups::V2(folder),
+            (_, Ok(folder)) => Cgroups::V1(folder),
+            (Err(v2), Err(v1)) => Cgroups::None(format!("{v2}; {v1}")),
+        };
+        Self { freezer, accounting, killing, pinning }
     }
 
     /// Uses no cgroup at all: for tests, and for machines where cgroups are known to cause trouble.
     pub fn none(reason: &str) -> Self {
         let none = || Cgroups::None(reason.to_owned());
-        Self { freezer: none(), accounting: none(), killing: none() }
+        Self { freezer: none(), accounting: none(), killing: none(), pinning: none() }
     }
 
     /// Where the CPU time of a service is read.
@@ -108,7 +116,7 @@ impl Isolation {
     }
 
     /// One pair of subject and description for each means.
-    pub(crate) fn describe(&self) -> [(&'static str, String); 3] {
+    pub(crate) fn describe(&self) -> [(&'static str, String); 4] {
         let freezer = match &self.freezer {
             Cgroups::V2(folder) => format!("cgroup v2 freezer in {folder:?}"),
             Cgroups::V1(folder) => format!("cgroup v1 freezer in {folder:?}"),
@@ -123,14 +131,19 @@ impl Isolation {
             Cgroups::V1(folder) | Cgroups::V2(folder) => format!("cgroup.kill in {folder:?}"),
             Cgroups::None(reason) => format!("SIGKILL one by one, as cgroup.kill is not usable: {reason}"),
         };
-        [("freezing", freezer), ("cpu time", accounting), ("killing", killing)]
+        let pinning = match &self.pinning {
+            Cgroups::V1(folder) => format!("cgroup v1 cpuset in {folder:?}"),
+            Cgroups::V2(folder) => format!("cgroup v2 cpuset in {folder:?}"),
+            Cgroups::None(reason) => format!("the affinity of each thread, as no cpuset is usable: {reason}"),
+        };
+        [("freezing", freezer), ("cpu time", accounting), ("killing", killing), ("pinning", pinning)]
     }
 
     /// The folders in which groups are made, without duplicates. The one that lists the members of a group best comes first.
     pub(super) fn parents(&self) -> Vec<&Path> {
         let mut parents = Vec::new();
-        for parent in [&self.killing, &self.freezer, &self.accounting].into_iter().filter_map(Cgroups::folder)
-        {
+        let all = [&self.killing, &self.freezer, &self.accounting, &self.pinning];
+        for parent in all.into_iter().filter_map(Cgroups::folder) {
             if !parents.contains(&parent) {
                 parents.push(parent);
             }
@@ -312,6 +325,7 @@ mod tests {
             freezer: Cgroups::V1(freezer.into()),
             accounting: Cgroups::V2(accounting.into()),
             killing: Cgroups::V2(killing.into()),
+            pinning: Cgroups::None("a test".to_owned()),
         }
     }
 
@@ -325,7 +339,8 @@ mod tests {
     fn every_means_is_described_with_its_folder() {
         let text = isolation("/f", "/c", "/k").to_string();
         let expected = "freezing: cgroup v1 freezer in \"/f\"; \
-            cpu time: cgroup v2 cpu.stat (microseconds) in \"/c\"; killing: cgroup.kill in \"/k\"";
+            cpu time: cgroup v2 cpu.stat (microseconds) in \"/c\"; killing: cgroup.kill in \"/k\"; \
+            pinning: the affinity of each thread, as no cpuset is usable: a test";
         assert_eq!(text, expected);
         let other = Isolation {
             freezer: Cgroups::V2("/f".into()),

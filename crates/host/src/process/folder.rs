@@ -11,6 +11,28 @@ use std::time::{Duration, Instant};
 /// How long removal is retried after the last process has died: the kernel releases a process a little later.
 const REMOVAL: Duration = Duration::from_secs(2);
 
+/// The file of the CPUs that its processes may use.
+pub(super) const CPUS: &str = "cpuset.cpus";
+const MEMORY_NODES: &str = "cpuset.mems";
+
+/// Makes it ready for processes, which a cpuset of version 1 takes only with CPUs and memory. Without `cpus` it has those of its
+/// parent.
+pub(super) fn begin_cpus(folder: &Path, cpus: &[usize]) -> io::Result<()> {
+    // One of version 2 without a list has what its parent has, and the root has no file.
+    let inherit = |file| match fs::read_to_string(folder.join("..").join(file)) {
+        Ok(list) => write(folder, file, list.trim()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    };
+    inherit(MEMORY_NODES)?;
+    if cpus.is_empty() { inherit(CPUS) } else { set_cpus(folder, cpus) }
+}
+
+pub(super) fn set_cpus(folder: &Path, cpus: &[usize]) -> io::Result<()> {
+    let list: Vec<String> = cpus.iter().map(ToString::to_string).collect();
+    write(folder, CPUS, &list.join(","))
+}
+
 /// Thaws it, or requests a freeze; [`is_frozen`] says whether that is complete.
 pub(super) fn set_frozen(folder: &Path, frozen: bool) -> io::Result<()> {
     if folder.join("cgroup.freeze").exists() {
@@ -94,6 +116,20 @@ mod tests {
         assert_eq!(content(&v1, "freezer.state"), "FROZEN");
         set_frozen(v1.path(), false).unwrap();
         assert_eq!(content(&v1, "freezer.state"), "THAWED");
+    }
+
+    #[test]
+    fn a_cpuset_begins_with_the_memory_of_its_parent_and_cpus_of_its_own_or_of_that() {
+        let parent = cgroup(&[("cpuset.mems", "0-1\n"), ("cpuset.cpus", "0-7\n")]);
+        let folder = parent.path().join("group");
+        fs::create_dir(&folder).unwrap();
+        ["cpuset.mems", "cpuset.cpus"].iter().for_each(|file| fs::write(folder.join(file), "").unwrap());
+        let content = |file: &str| fs::read_to_string(folder.join(file)).unwrap();
+        begin_cpus(&folder, &[]).unwrap();
+        assert_eq!((content("cpuset.mems"), content("cpuset.cpus")), ("0-1".into(), "0-7".into()));
+        fs::remove_file(parent.path().join("cpuset.mems")).unwrap();
+        begin_cpus(&folder, &[2, 3]).unwrap();
+        assert_eq!((content("cpuset.mems"), content("cpuset.cpus")), ("0-1".into(), "2,3".into()));
     }
 
     #[test]

@@ -78,6 +78,8 @@ impl Trace {
 pub(super) struct Group {
     pub trace: Trace,
     freezer: Option<PathBuf>,
+    /// Its cpuset.
+    pinning: Option<PathBuf>,
     /// How its CPU time is read, with its own folder.
     accounting: Cgroups,
 }
@@ -87,19 +89,23 @@ impl Group {
     pub(super) fn plan(isolation: &Isolation) -> Self {
         let name = cgroup::new_name();
         let folders = isolation.parents().iter().map(|parent| parent.join(&name)).collect();
-        let freezer = isolation.freezer.folder().map(|parent| parent.join(&name));
+        let own = |of: &Cgroups| of.folder().map(|parent| parent.join(&name));
+        let (freezer, pinning) = (own(&isolation.freezer), own(&isolation.pinning));
         let accounting = match &isolation.accounting {
             Cgroups::V1(parent) => Cgroups::V1(parent.join(&name)),
             Cgroups::V2(parent) => Cgroups::V2(parent.join(&name)),
             none => none.clone(),
         };
-        Self { trace: Trace { name, folders, pgid: None }, freezer, accounting }
+        Self { trace: Trace { name, folders, pgid: None }, freezer, pinning, accounting }
     }
 
-    /// Makes the cgroups and opens the files by which a process enters them.
-    pub(super) fn make(&self) -> Result<Vec<File>, (PathBuf, io::Error)> {
+    /// Makes the cgroups for processes on these CPUs, or on any, and opens the files by which a process enters them.
+    pub(super) fn make(&self, cpus: &[usize]) -> Result<Vec<File>, (PathBuf, io::Error)> {
         let enter = |folder: &PathBuf| {
             fs::create_dir(folder)?;
+            if self.pinning.as_ref() == Some(folder) {
+                folder::begin_cpus(folder, cpus)?;
+            }
             fs::OpenOptions::new().write(true).open(folder.join("cgroup.procs"))
         };
         self.trace
@@ -107,6 +113,13 @@ impl Group {
             .iter()
             .map(|folder| enter(folder).map_err(|error| (folder.clone(), error)))
             .collect()
+    }
+
+    /// Moves the bounds of its cpuset, if it has one. A group that has ended has none.
+    pub(super) fn allow_cpus(&self, cpus: &[usize]) {
+        if let Some(folder) = &self.pinning {
+            let _as_it_is = folder::set_cpus(folder, cpus);
+        }
     }
 
     /// Freezes or thaws it; [`Group::is_frozen`] says whether a freeze is complete.
@@ -154,7 +167,8 @@ mod tests {
     /// Cgroups of isolation in folders that are no cgroups.
     fn isolation(freezer: &Path, accounting: Cgroups) -> Isolation {
         let killing = Cgroups::None("a test".to_owned());
-        Isolation { freezer: Cgroups::V2(freezer.to_owned()), accounting, killing }
+        let pinning = killing.clone();
+        Isolation { freezer: Cgroups::V2(freezer.to_owned()), accounting, killing, pinning }
     }
 
     #[test]
@@ -164,7 +178,7 @@ mod tests {
         let folders = [one.path().join(&group.trace.name), two.path().join(&group.trace.name)];
         assert_eq!(group.trace.folders, folders);
         assert!(!folders[0].exists());
-        let (path, error) = group.make().unwrap_err();
+        let (path, error) = group.make(&[]).unwrap_err();
         assert_eq!(
             (path, error.kind()),
             (folders[0].clone(), io::ErrorKind::NotFound),

@@ -269,7 +269,7 @@ fn spawn(
     mut command: Command,
     group: &Group,
 ) -> Result<(Child, Instant), StartFailure> {
-    let entries = group.make().map_err(|(path, source)| StartFailure::Group { path, source })?;
+    let entries = group.make(&launch.cpus).map_err(|(path, source)| StartFailure::Group { path, source })?;
     let (stamp_read, stamp_write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
         .map_err(|error| StartFailure::SetUp(error.into()))?;
     let cpus = cpu_set(&launch.cpus);

@@ -147,9 +147,11 @@ impl Service {
     /// Lets the threads that compile its code use other CPUs than those that they may use now. A server that ran already is left
     /// as it is.
     pub fn place_compilers(&self, from: &[usize], to: &[usize]) {
-        if matches!(self.hold, Hold::Supervised(_)) {
-            compilers::place(self.pids(), from, to);
-        }
+        let Hold::Supervised(own) = &self.hold else { return };
+        // No thread can be where its cpuset is not.
+        own.group.allow_cpus(&[from, to].concat());
+        compilers::place(self.pids(), from, to);
+        own.group.allow_cpus(to);
     }
 
     /// Stops it: thaw, SIGTERM to the process group, wait for `grace`, SIGKILL to whatever is left. Then checks that its

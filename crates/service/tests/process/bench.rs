@@ -21,6 +21,7 @@ pub fn isolations() -> Vec<Isolation> {
             freezer: Cgroups::V1(v1.into()),
             accounting: Cgroups::V2(v2.clone()),
             killing: Cgroups::None("a test".into()),
+            pinning: Cgroups::None("a test".into()),
         }),
         _ => None,
     };

@@ -197,6 +197,38 @@ fn the_program_gets_its_cpus_its_environment_and_clean_signals() {
 }
 
 #[test]
+fn no_thread_leaves_a_cpuset_and_its_bounds_can_be_moved() {
+    let isolation = Isolation::detect();
+    let cpus = std::thread::available_parallelism().unwrap().get();
+    if cpus < 2 {
+        return tare_host::fixture::skip_always("cpusets", "there is one CPU");
+    }
+    if let Cgroups::None(reason) = &isolation.pinning {
+        return tare_host::fixture::skip_always("cpusets", reason);
+    }
+    let bench = Bench::new(isolation);
+    let allowed = |pid| {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+        list.unwrap().trim().to_owned()
+    };
+    let (mut launch, _) = bench.launch("correct");
+    launch.cpus = vec![1];
+    // It wants every CPU, gets none but its own, and goes on.
+    launch.command =
+        ["sh", "-c", "taskset -pc 0-1 $$; taskset -pc 0 $$; exec sleep 60"].map(Into::into).into();
+    let service = Service::start(&launch, &bench.supervisor).unwrap();
+    let pid = service.pid().unwrap();
+    let is_asleep = || fs::read_to_string(format!("/proc/{pid}/comm")).unwrap().trim() == "sleep";
+    assert!(within(READY_WITHIN, is_asleep));
+    assert_eq!(allowed(pid), "1");
+    service.place_compilers(&[1], &[0, 1]);
+    service.place_compilers(&[0, 1], &[1]);
+    assert_eq!(allowed(pid), "1");
+    drop(service);
+}
+
+#[test]
 fn what_cannot_be_started_says_why() {
     let bench = Bench::new(Isolation::detect());
     let folder = bench.folder.path().display().to_string();
