@@ -98,6 +98,13 @@ pub(crate) fn shows(shown: &Started) -> Checked {
     holds(!shown.stderr().contains("panicked at"), || format!("panicked: {}", shown.stderr()))
 }
 
+/// What was written around a fault is whole, or was taken back.
+pub(crate) fn is_undamaged(shown: &Started) -> Checked {
+    let text = shown.stdout();
+    let damage = text.lines().find(|line| line.contains("journal.ndjson: line"));
+    holds(damage.is_none(), || format!("its journal is damaged: {damage:?}"))
+}
+
 /// It is complete now, or at least longer.
 pub(crate) fn went_on(resumed: &Started, stored: &Stored) -> Checked {
     holds(stored.is_complete(), || {

@@ -47,6 +47,9 @@ struct Args {
     /// Only faults whose name begins so, such as `kill`
     #[arg(long, default_value = "", value_name = "NAME")]
     only: String,
+    /// Only services that misbehave so, such as `escapes`
+    #[arg(long = "with", value_name = "NAME")]
+    misbehaviour: Option<String>,
     /// The program under test
     #[arg(long, value_name = "FILE", default_value = "target/release/tare")]
     tare: PathBuf,
@@ -83,7 +86,7 @@ fn main() -> anyhow::Result<ExitCode> {
             if began.elapsed() >= end || interrupt.load(Ordering::Relaxed) {
                 break 'seeds;
             }
-            let trial = Trial::draw(&ground, &args.only, &mut random)?;
+            let trial = Trial::draw(&ground, &args.only, args.misbehaviour.as_deref(), &mut random)?;
             match trial.run(&ground) {
                 Ok(met) => *counts.entry(met).or_default() += 1,
                 Err(Violation(what)) => {

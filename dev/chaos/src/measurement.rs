@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use anyhow::Context;
 use rand::{Rng, RngExt};
 
 use crate::hostile::Hostility;
@@ -135,6 +136,15 @@ impl Measurement {
         let misbehaviour = misbehaves.then(|| all[random.random_range(0..all.len())]);
         let isolates = kind != Kind::Published && random.random_range(0..3) == 0;
         Measurement { kind, misbehaviour, isolates }
+    }
+
+    /// The same, but of a service that misbehaves in this way.
+    pub(crate) fn with(self, misbehaviour: &str) -> anyhow::Result<Measurement> {
+        let all = [&MISBEHAVIOURS[..], Hostility::NAMES].concat();
+        let found = all.iter().find(|known| known.starts_with(misbehaviour));
+        let found = found.with_context(|| format!("no misbehaviour is called \"{misbehaviour}\""))?;
+        let kind = if self.kind == Kind::Published { Kind::Run } else { self.kind };
+        Ok(Measurement { kind, misbehaviour: Some(found), ..self })
     }
 
     /// Its files, in the root of a repository.

@@ -26,11 +26,19 @@ pub(crate) struct Trial {
 
 impl Trial {
     /// Any fault that can be tried here, at any instant of the measurement.
-    pub(crate) fn draw(ground: &Ground, only: &str, random: &mut impl Rng) -> anyhow::Result<Trial> {
+    pub(crate) fn draw(
+        ground: &Ground,
+        only: &str,
+        misbehaviour: Option<&str>,
+        random: &mut impl Rng,
+    ) -> anyhow::Result<Trial> {
         let wanted = |fault: &Fault| fault.name().starts_with(only) && ground.has(fault.place());
         let faults: Vec<Fault> = Fault::iter().filter(wanted).collect();
         let fault = *faults.choose(random).ok_or_else(|| anyhow::anyhow!("no fault is called \"{only}\""))?;
-        let measurement = Measurement::draw(random);
+        let measurement = match misbehaviour {
+            Some(name) => Measurement::draw(random).with(name)?,
+            None => Measurement::draw(random),
+        };
         let lasts = ground.usual(measurement.kind);
         let at = lasts.mul_f64(random.random_range(0.0..1.1));
         Ok(Trial { measurement, fault, at, draw: random.next_u64() })
@@ -92,7 +100,7 @@ impl Trial {
             holds::ended_in_time(shown.end_within(PATIENCE))?;
             holds::shows(&shown)?;
             if stored.is_complete() {
-                return Ok(());
+                return holds::is_undamaged(&shown);
             }
             let before = stored.lines();
             let mut resumed = ground.start(site, &["run", "--resume", OUT]).map_err(of_the_trial)?;

@@ -21,6 +21,9 @@ const SIGNIFICANT_DIGITS: u8 = 3;
 /// What the V2 encoding begins with, and the length of its head: the length of what follows is its second word.
 const COOKIE: u32 = 0x1c84_9313;
 const HEAD_BYTES: usize = 40;
+/// No stored histogram counts more: a million a second for nine years. So 65,536 of them can be added, and whoever adds up counts
+/// need not look for an overflow.
+const COUNT_MAX: u128 = 1 << 48;
 
 /// Latencies from 1 ns to [`HIGHEST_NS`] (68.7 s) with 3 significant digits, in about 210 KiB whatever their number.
 ///
@@ -121,7 +124,7 @@ impl Histogram {
     /// Reads what [`Histogram::serialize`] wrote.
     ///
     /// # Errors
-    /// The bytes were cut off, or are not a histogram of this precision and range.
+    /// The bytes were cut off, are not a histogram of this precision and range, or count more than can have happened.
     pub fn deserialize(bytes: &[u8]) -> Result<Self, DeserializeError> {
         // The library reserves as much memory as the head asks for, whatever follows.
         let word = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
@@ -133,6 +136,10 @@ impl Histogram {
         let read: hdrhistogram::Histogram<u64> = Deserializer::new()
             .deserialize(&mut io::Cursor::new(bytes))
             .map_err(|error| DeserializeError(error.to_string()))?;
+        let count: u128 = read.iter_recorded().map(|step| u128::from(step.count_at_value())).sum();
+        if count > COUNT_MAX {
+            return Err(DeserializeError(format!("it counts {count} latencies")));
+        }
         // Into our own bounds, so that merging later cannot fail.
         let mut own = new_inner();
         own.add(&read).map_err(|error| DeserializeError(error.to_string()))?;
@@ -189,6 +196,22 @@ mod tests {
         assert!(histogram.max_ns() >= 60_000_000_000);
         histogram.record(60_000_000_000);
         assert!(histogram.quantile_ns(0.5) < histogram.max_ns(), "a minute is below the ceiling");
+    }
+
+    #[test]
+    fn more_than_can_have_happened_is_refused() {
+        let of = |counts: &[u64]| {
+            let mut inner = new_inner();
+            for (place, count) in counts.iter().enumerate() {
+                inner.record_n(1 << place, *count).unwrap();
+            }
+            Histogram::deserialize(&Histogram { inner: Some(inner) }.serialize())
+        };
+        assert_eq!(of(&[1 << 47, 1 << 47]).unwrap().count(), 1 << 48);
+        assert!(of(&[1 << 48, 1]).unwrap_err().to_string().contains("it counts 281474976710657 latencies"));
+        assert!(of(&[1 << 62, 1 << 62, 1 << 62]).is_err());
+        // The sum of these is beyond what a `u64` holds.
+        assert!(of(&[(1 << 63) - 1, (1 << 63) - 1, (1 << 63) - 1]).is_err());
     }
 
     #[test]
