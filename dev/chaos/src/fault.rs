@@ -34,6 +34,8 @@ pub(crate) enum Fault {
     FillDisk,
     /// The journal cannot be written: EIO.
     FailWrites,
+    /// The same, once: there would be room for the next record.
+    FailOneWrite,
     /// The time of day jumps by ten hours.
     JumpClock,
     /// Another Tare measures at the same time.
@@ -84,7 +86,7 @@ impl Fault {
             Fault::FillDisk => Place::SmallDisk,
             Fault::RefuseCgroups => Place::WithoutCgroups,
             Fault::RefuseNamespaces => Place::WithoutNamespaces,
-            Fault::FailWrites | Fault::JumpClock => Place::Shimmed,
+            Fault::FailWrites | Fault::FailOneWrite | Fault::JumpClock => Place::Shimmed,
             _ => Place::Usual,
         }
     }
@@ -126,8 +128,9 @@ impl Fault {
             Fault::LimitDescriptors => limit(measurement.pid(), Resource::Nofile, 8 + draw % 40),
             Fault::LimitMemory => limit(measurement.pid(), Resource::As, (100 + draw % 400) << 20),
             Fault::FillDisk => fill(&site.runs())?,
-            Fault::FailWrites => drop(File::create(site.root().join("fail-writes"))?),
-            Fault::JumpClock => drop(File::create(site.root().join("jump-clock"))?),
+            Fault::FailWrites | Fault::FailOneWrite | Fault::JumpClock => {
+                drop(File::create(site.root().join(self.name()))?);
+            }
             Fault::SecondRun => second = Some(ground.start_second(measurement, "runs/second")?),
             Fault::SameFolder => second = Some(ground.start_second(measurement, crate::measurement::OUT)?),
             Fault::RefuseCgroups | Fault::RefuseNamespaces => {}
@@ -140,7 +143,7 @@ impl Fault {
         if self == Fault::RefuseNamespaces {
             site.place = Place::Usual;
         }
-        for trigger in ["fail-writes", "jump-clock"] {
+        for trigger in [Fault::FailWrites, Fault::FailOneWrite, Fault::JumpClock].map(Fault::name) {
             let _it_may_not_be_there = fs::remove_file(site.root().join(trigger));
         }
         if self == Fault::FillDisk {

@@ -8,15 +8,29 @@
 #include <time.h>
 #include <unistd.h>
 
-static int is_on(const char *trigger)
+/* Whether the file is there by which it is asked for. */
+static int find(const char *trigger, char *path, size_t size)
 {
 	const char *root = getenv("CHAOS_ROOT");
-	char path[4096];
 
 	if (root == NULL)
 		return 0;
-	snprintf(path, sizeof path, "%s/%s", root, trigger);
+	snprintf(path, size, "%s/%s", root, trigger);
 	return access(path, F_OK) == 0;
+}
+
+static int is_on(const char *trigger)
+{
+	char path[4096];
+
+	return find(trigger, path, sizeof path);
+}
+
+static int is_on_once(const char *trigger)
+{
+	char path[4096];
+
+	return find(trigger, path, sizeof path) && unlink(path) == 0;
 }
 
 static int is_journal(int fd)
@@ -40,7 +54,7 @@ ssize_t write(int fd, const void *bytes, size_t count)
 
 	if (next == NULL)
 		next = dlsym(RTLD_NEXT, "write");
-	if (is_journal(fd) && is_on("fail-writes")) {
+	if (is_journal(fd) && (is_on("fail-writes") || is_on_once("fail-one-write"))) {
 		/* A part of it may have arrived. */
 		if (count > 40)
 			next(fd, bytes, count / 2);
