@@ -11,12 +11,11 @@ if ! cargo fuzz --version >/dev/null 2>&1; then
     echo 'fuzz: installing cargo-fuzz' >&2
     cargo install --locked cargo-fuzz@0.13.2
 fi
-# The sanitizers need flags that a stable compiler takes only with this.
-export RUSTC_BOOTSTRAP=1
 targets=${FUZZ_TARGET:-$(cargo fuzz list)}
 for target in $targets; do
     echo "fuzz: $target, ${FUZZ_SECONDS:=30} s" >&2
     mkdir -p "fuzz/corpus/$target"
     cargo run --quiet --package tare-fuzz -- "$target" | xargs cp --backup=numbered -t "fuzz/corpus/$target"
-    cargo fuzz run "$target" "fuzz/corpus/$target" -- -max_total_time="$FUZZ_SECONDS" -print_final_stats=1
+    # What is fuzzed is safe Rust, in which a sanitizer finds nothing more. It would take most of the time, and a nightly compiler.
+    cargo fuzz run --sanitizer none "$target" "fuzz/corpus/$target" -- -max_total_time="$FUZZ_SECONDS" -print_final_stats=1
 done
