@@ -28,10 +28,18 @@ fn of_maven(folder: &Path, (file, pom): (&str, String)) -> Option<Guess> {
             element("version").or_else(|| between(&pom, "<version>", "</version>"))?
         ),
     };
+    if !is_plain(&name) {
+        return None;
+    }
     let maven = if folder.join("mvnw").is_file() { "./mvnw" } else { "mvn" };
     let build = vec![online(&format!("{maven} --batch-mode --quiet -DskipTests package"))];
     let command = format!("java -jar target/{name}.jar{}", port(&pom));
     Some(Guess { what: framework(&pom).to_owned(), file: PathBuf::from(file), build, command })
+}
+
+/// As the coordinates of Maven are. It becomes a word of a command, in which anything else would have a meaning.
+fn is_plain(name: &str) -> bool {
+    name.chars().all(|c| c.is_ascii_alphanumeric() || "._-+".contains(c))
 }
 
 /// The name of the archive is a setting; with one archive that can be started the pattern finds it.
@@ -104,5 +112,10 @@ mod tests {
             ]
         );
         assert!(guessed(&[("pom.xml", "<project></artifactId><artifactId>")]).is_empty());
+        for name in ["shop\n", "a b", "x; reboot"]
+            .map(|name| format!("<project><finalName>{name}.1</finalName></project>"))
+        {
+            assert!(guessed(&[("pom.xml", &name)]).is_empty(), "{name}");
+        }
     }
 }
