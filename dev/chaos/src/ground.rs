@@ -45,6 +45,8 @@ pub(crate) struct Ground {
     shim: Result<shim::Shim, String>,
     /// Whether mounts of one's own can be made.
     mounts: Result<(), String>,
+    /// Whether namespaces of users can be made.
+    users: Result<(), String>,
     /// How long each measurement lasts on this machine if nothing disturbs it.
     usual: BTreeMap<Kind, Duration>,
 }
@@ -59,14 +61,10 @@ pub(crate) struct Site {
 
 impl Ground {
     pub(crate) fn prepare(tare: &Path) -> anyhow::Result<Ground> {
-        let try_mount = Command::new("unshare").args(["-m", "mount", "-t", "tmpfs", "none", "/mnt"]).output();
-        let mounts = match try_mount {
-            Ok(output) if output.status.success() => Ok(()),
-            Ok(output) => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
-            Err(error) => Err(error.to_string()),
-        };
+        let mounts = try_unshare(&["-m", "mount", "-t", "tmpfs", "none", "/mnt"]);
+        let users = try_unshare(&["-U", "--map-root-user", "true"]);
         let shim = shim::Shim::build().map_err(|error| format!("{error:#}"));
-        let mut ground = Ground { tare: tare.to_owned(), shim, mounts, usual: BTreeMap::new() };
+        let mut ground = Ground { tare: tare.to_owned(), shim, mounts, users, usual: BTreeMap::new() };
         for kind in Kind::iter() {
             let lasts = ground.undisturbed(kind)?;
             ground.usual.insert(kind, lasts);
@@ -107,10 +105,8 @@ impl Ground {
         };
         let shim = self.shim.as_ref().map(|_| ()).map_err(Clone::clone);
         let missing = [
-            of(
-                &self.mounts,
-                "a full disk, and cgroups and namespaces that are refused, need mounts and namespaces of users",
-            ),
+            of(&self.mounts, "a full disk and cgroups that are refused need a mount"),
+            of(&self.users, "namespaces that are refused need one of users"),
             of(&shim, "writes that fail and a clock that jumps need a C compiler"),
         ];
         missing.into_iter().flatten().collect()
@@ -119,7 +115,8 @@ impl Ground {
     pub(crate) fn has(&self, place: Place) -> bool {
         match place {
             Place::Usual => true,
-            Place::SmallDisk | Place::WithoutCgroups | Place::WithoutNamespaces => self.mounts.is_ok(),
+            Place::SmallDisk | Place::WithoutCgroups => self.mounts.is_ok(),
+            Place::WithoutNamespaces => self.users.is_ok(),
             Place::Shimmed => self.shim.is_ok(),
         }
     }
@@ -174,6 +171,14 @@ impl Ground {
         };
         command.arg(&self.tare);
         command
+    }
+}
+
+fn try_unshare(words: &[&str]) -> Result<(), String> {
+    match Command::new("unshare").args(words).output() {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+        Err(error) => Err(error.to_string()),
     }
 }
 
