@@ -14,6 +14,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use tare_host::foreign;
+
 use crate::catalogue::Step;
 
 /// One way to start the service.
@@ -28,8 +30,8 @@ pub struct Guess {
     pub command: String,
 }
 
-/// All guesses for this folder, without those that are the same twice. What its authors wrote down comes before what the files of a
-/// language say.
+/// All guesses for this folder, without those that are the same twice, and those whose command is no line that a user could read.
+/// What its authors wrote down comes before what the files of a language say.
 pub fn guesses(folder: &Path) -> Vec<Guess> {
     let readers: [fn(&Path) -> Vec<Guess>; 7] = [
         written::procfile,
@@ -42,7 +44,8 @@ pub fn guesses(folder: &Path) -> Vec<Guess> {
     ];
     let mut found: Vec<Guess> = Vec::new();
     for guess in readers.iter().flat_map(|reader| reader(folder)).chain(written::dockerfile(folder)) {
-        if !found.iter().any(|other| other.command == guess.command) {
+        let is_line = !guess.command.contains(foreign::is_hidden) && !guess.command.contains('\n');
+        if is_line && !found.iter().any(|other| other.command == guess.command) {
             found.push(guess);
         }
     }
@@ -137,6 +140,15 @@ mod tests {
             format!("{} ({}): {}", guess.what, guess.file.display(), steps.collect::<Vec<_>>().join(" && "))
         };
         guesses(folder.path()).into_iter().map(line).collect()
+    }
+
+    #[test]
+    fn a_command_of_two_lines_is_no_guess() {
+        let image = |word: &str| format!("FROM x\nCMD [\"node\", \"{word}\"]\n");
+        assert_eq!(guessed(&[("Dockerfile", &image("a.js"))]).len(), 1);
+        for word in ["a\\nb.js", "a\\u001bb.js"] {
+            assert_eq!(guessed(&[("Dockerfile", &image(word))]), Vec::<String>::new(), "{word}");
+        }
     }
 
     #[test]
