@@ -224,6 +224,9 @@ fn look(
     if fs::read_to_string(group.join("cgroup.type")).is_ok_and(|kind| kind.trim() != "domain") {
         return Err(format!("groups in {parent:?} take no processes, only threads"));
     }
+    if file == folder::CPUS {
+        folder::begin_cpus(group, &[]).map_err(|error| failed("give CPUs to", group, error))?;
+    }
     // Moving a process takes write access to the common ancestor of both groups.
     for procs in [parent.join("cgroup.procs"), group.join("cgroup.procs")] {
         fs::OpenOptions::new()
