@@ -29,6 +29,9 @@ const parts = [
   // Not minified: its changes can be read in a diff, and it is small.
   { entryPoints: ["src/page.js"], outfile: "dist/page.js", format: "iife" },
   { entryPoints: ["src/page.css"], outfile: "dist/page.css" },
+  // Only the pages of a site have these.
+  { entryPoints: ["src/site.js"], outfile: "dist/site.js", format: "iife" },
+  { entryPoints: ["src/site.css"], outfile: "dist/site.css" },
 ];
 
 const check = process.argv.includes("--check");

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use tare_bench::plan::Exclusion;
 use tare_stats::equivalence;
 
@@ -65,7 +65,7 @@ pub enum TestOutcome {
 }
 
 /// How a word is painted, in all forms alike.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tone {
     #[default]

@@ -1,11 +1,14 @@
 //! What a ratio of throughputs says of the capacities of two services. The rate of a service whose CPUs were not busy is not what it
 //! can do, so the ratio to it, or of it, is an inequality.
 
+use serde::{Deserialize, Serialize};
+
 use super::{RowReport, blocks::Blocks};
 use crate::findings::RowIssue;
 
 /// How the ratio of two capacities lies to that of two rates.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, strum::IntoStaticStr)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
+#[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum RatioBound {
     /// Both were saturated, or nothing else is known: the ratio is a figure.

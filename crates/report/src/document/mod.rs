@@ -6,7 +6,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use chart::{Chart, Scale, Shape};
 pub(crate) use table::LAST;
@@ -47,7 +47,7 @@ pub struct Document {
     pub sections: Vec<Section>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Slices in blocks, related to a reference.

@@ -2,7 +2,7 @@
 
 pub mod audit;
 mod capacity;
-mod columns;
+pub(crate) mod columns;
 mod comparison;
 mod curves;
 mod damage;
@@ -14,7 +14,7 @@ pub mod history;
 mod interim;
 mod interleaved;
 mod sequential;
-mod words;
+pub(crate) mod words;
 
 use std::path::{Path, PathBuf};
 

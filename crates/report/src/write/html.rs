@@ -18,9 +18,9 @@ use table::TableView;
 /// reads them from top to bottom, and a browser lays out what it is given.
 pub const TABLE_ROWS_MAX: usize = 300;
 
-const CHARTS: &str = include_str!("../../dist/charts.js");
-const SCRIPT: &str = include_str!("../../dist/page.js");
-const STYLE: &str = include_str!("../../dist/page.css");
+pub(crate) const CHARTS: &str = include_str!("../../dist/charts.js");
+pub(crate) const SCRIPT: &str = include_str!("../../dist/page.js");
+pub(crate) const STYLE: &str = include_str!("../../dist/page.css");
 
 /// What a page that comes from a server has more than one from disk. All are paths of the same server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,11 +31,22 @@ pub struct Served {
     pub events: Option<String>,
 }
 
+/// What a page of a site has around its document: HTML that its writer has escaped.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Around {
+    pub(crate) head: String,
+    pub(crate) bar: String,
+    /// Links beside the kind of the run.
+    pub(crate) links: String,
+    pub(crate) scripts: String,
+}
+
 #[derive(Template)]
 #[template(path = "page.html")]
 struct Page<'a> {
     document: &'a Document,
     served: Option<&'a Served>,
+    around: Option<&'a Around>,
     sections: Vec<SectionView<'a>>,
     /// Those that have nothing to show but why: in one list at the end, where each would be a heading over a line.
     silent: Vec<&'a Section>,
@@ -50,11 +61,11 @@ struct Frame<'a> {
 }
 
 /// A section as the template wants it.
-struct SectionView<'a> {
-    section: &'a Section,
+pub(crate) struct SectionView<'a> {
+    pub(crate) section: &'a Section,
     /// The first section has the main table: it is never folded, and stands before the charts.
-    main: bool,
-    table: Option<TableView<'a>>,
+    pub(crate) main: bool,
+    pub(crate) table: Option<TableView<'a>>,
 }
 
 /// A page of its own, with everything in it.
@@ -62,7 +73,7 @@ struct SectionView<'a> {
 /// # Errors
 /// None that a document can cause: the template writes into memory.
 pub fn html(document: &Document) -> Result<String, askama::Error> {
-    page(document, None)
+    page(document, None, None)
 }
 
 /// The same page, as a server shows it: it knows the way back to the list, and may be reported to look again.
@@ -70,7 +81,15 @@ pub fn html(document: &Document) -> Result<String, askama::Error> {
 /// # Errors
 /// As [`html`].
 pub fn served(document: &Document, served: &Served) -> Result<String, askama::Error> {
-    page(document, Some(served))
+    page(document, Some(served), None)
+}
+
+/// The same page as one of a site: style and scripts are files that all pages share.
+///
+/// # Errors
+/// As [`html`].
+pub(crate) fn of_site(document: &Document, around: &Around) -> Result<String, askama::Error> {
+    page(document, None, Some(around))
 }
 
 /// A page of the same looks around what the caller wrote, such as a list of runs. `main` is HTML: the caller escapes.
@@ -81,13 +100,17 @@ pub fn frame(title: &str, main: &str) -> Result<String, askama::Error> {
     Frame { title, main }.render()
 }
 
-fn page(document: &Document, served: Option<&Served>) -> Result<String, askama::Error> {
+fn page(
+    document: &Document,
+    served: Option<&Served>,
+    around: Option<&Around>,
+) -> Result<String, askama::Error> {
     let all = document.sections.iter().enumerate();
     let (shown, silent): (Vec<_>, Vec<_>) =
         all.partition(|(place, section)| *place == 0 || section.table.is_some());
     let sections = shown.into_iter().map(|(place, section)| SectionView::new(section, place == 0)).collect();
     let silent = silent.into_iter().map(|(_, section)| section).collect();
-    Page { document, served, sections, silent, json: embedded(document) }.render()
+    Page { document, served, around, sections, silent, json: embedded(document) }.render()
 }
 
 /// The document as JSON, which cannot end the element that it stands in, whatever a service is called.
@@ -107,13 +130,21 @@ fn embedded(document: &Document) -> String {
 }
 
 impl<'a> SectionView<'a> {
-    fn new(section: &'a Section, main: bool) -> SectionView<'a> {
+    pub(crate) fn new(section: &'a Section, main: bool) -> SectionView<'a> {
         let folded = !main && !section.charts.is_empty();
         SectionView {
             section,
             main,
             table: section.table.as_ref().map(|table| TableView::new(table, folded, main)),
         }
+    }
+
+    /// With links from the cells of its table: `link` knows where the text of a column leads.
+    pub(crate) fn linked(mut self, link: &impl Fn(&str, &str) -> Option<String>) -> SectionView<'a> {
+        if let Some(table) = &mut self.table {
+            table.link(link);
+        }
+        self
     }
 }
 

@@ -17,7 +17,8 @@ use tare_report::{
 };
 use tokio::sync::OwnedMutexGuard;
 
-use super::shelf::{Place, Stamp};
+use super::shelf::Stamp;
+use crate::command::run_folders::Place;
 
 /// Between two readings of a run in progress, at least.
 const PAUSE_MIN: Duration = Duration::from_secs(2);

@@ -13,14 +13,12 @@ use tare_bench::{
     folder::{self, Head},
     plan::{Order, Until},
 };
+use crate::command::run_folders::{Place, folders_in};
 use tare_report::{
     document::{Kind, Status},
     gather::gather,
     write::runs::{Listed, State},
 };
-
-/// Between the name of a series and that of a run in it. In no path.
-const OF_SERIES: char = ':';
 
 /// Folders of runs, and the runs in them.
 #[derive(Debug, Clone)]
@@ -40,13 +38,6 @@ struct Known {
     listed: Listed,
     /// Only its head was read.
     is_head: bool,
-}
-
-/// A run and the name by which it is asked for.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
-    pub name: String,
-    pub path: PathBuf,
 }
 
 /// What changes when a run does: length and time of its head, of its journal, and of the folder, in which reports are put.
@@ -164,15 +155,6 @@ impl Shelf {
 }
 
 impl Place {
-    /// Itself, or the runs of the series that it is.
-    fn open(self) -> Vec<Place> {
-        if !folder::series::is_one(&self.path) {
-            return vec![self];
-        }
-        let members = folders_in(&self.path).into_iter();
-        members.map(|run| Place { name: format!("{}{OF_SERIES}{}", self.name, run.name), ..run }).collect()
-    }
-
     pub(super) fn link(name: &str) -> String {
         format!("/run/{}", escaped(name))
     }
@@ -241,15 +223,6 @@ fn began_by_name(name: &str) -> String {
     let time = name.split_once('-').map_or(name, |(time, _)| time);
     let parsed = jiff::civil::DateTime::strptime("%Y%m%dT%H%M%S%.fZ", time);
     parsed.map(|time| format!("{time}Z")).unwrap_or_default()
-}
-
-/// Not those whose name begins with a dot, and no links that lead elsewhere: only what lies here is shown.
-fn folders_in(folder: &Path) -> Vec<Place> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    let named = folders
-        .filter_map(|entry| Some(Place { name: entry.file_name().into_string().ok()?, path: entry.path() }));
-    named.filter(|place| !place.name.starts_with('.')).collect()
 }
 
 fn size(folder: &Path) -> u64 {

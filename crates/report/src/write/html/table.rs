@@ -61,6 +61,8 @@ pub(crate) struct Cell<'a> {
     /// It has ranks.
     pub(crate) chip: bool,
     pub(crate) text: String,
+    /// Where the text leads.
+    pub(crate) link: Option<String>,
     pub(crate) value: String,
     /// `99.2% .. 104.7%`.
     pub(crate) interval: Option<String>,
@@ -129,6 +131,15 @@ impl<'a> TableView<'a> {
         let rows = short.then(|| rows(table, &heads, &beside));
         let folded = rows.is_none() || (folded && table.rows.len() > 3);
         TableView { table, heads, rows, crowded, folded, drawn }
+    }
+
+    /// Gives texts their links, where `link` knows any for a text of a column.
+    pub(crate) fn link(&mut self, link: &impl Fn(&str, &str) -> Option<String>) {
+        for row in self.rows.iter_mut().flatten() {
+            for (cell, head) in row.cells.iter_mut().zip(&self.heads) {
+                cell.link = link(&head.column.key, &cell.text);
+            }
+        }
     }
 
     /// Whether there is more to be seen of it.
@@ -269,6 +280,7 @@ impl Cell<'_> {
             numeric: head.numeric,
             classes: head.classes.clone(),
             text: value.show(column.unit),
+            link: None,
             value: value.raw(),
             interval: interval.clone().filter(|_| column.has_interval_beside()),
             hint: interval.filter(|_| !column.has_interval_beside()),

@@ -1,0 +1,112 @@
+//! Small pictures that need no script: points with their intervals on a scale of logarithms.
+
+use std::fmt::Write;
+
+use super::row::Figure;
+
+/// What a scale has beyond its outermost points, as a share of it.
+const MARGIN: f64 = 0.04;
+/// The least that a scale spans, in logarithms: figures that are alike do not fill it with their noise.
+const SPAN_MIN: f64 = 0.2;
+
+/// From numbers above 0 to shares of a width.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scale {
+    low: f64,
+    high: f64,
+}
+
+impl Scale {
+    /// Of all figures with their intervals, and of 1.
+    pub(crate) fn of<'a>(figures: impl Iterator<Item = &'a Figure>) -> Scale {
+        let numbers = figures.flat_map(|figure| [Some(figure.value), figure.low, figure.high]).flatten();
+        let logarithms = numbers.filter(|number| *number > 0.0).map(f64::ln);
+        let (low, high) = logarithms.fold((0.0_f64, 0.0_f64), |(low, high), at| (low.min(at), high.max(at)));
+        let margin = (high - low).max(SPAN_MIN) * MARGIN;
+        Scale { low: low - margin, high: low + (high - low).max(SPAN_MIN) + margin }
+    }
+
+    /// From 0 to 1.
+    pub(crate) fn share(self, number: f64) -> f64 {
+        if number <= 0.0 { 0.0 } else { ((number.ln() - self.low) / (self.high - self.low)).clamp(0.0, 1.0) }
+    }
+}
+
+/// What one step of a series is.
+pub(crate) struct Step {
+    /// For who cannot see it, and who points at it.
+    pub(crate) text: String,
+    pub(crate) figure: Option<Figure>,
+}
+
+const WIDTH: f64 = 240.0;
+const HEIGHT: f64 = 56.0;
+const EDGE: f64 = 7.0;
+
+/// A series over time: a point and its interval for each run, joined.
+pub(crate) fn trend(steps: &[Step], scale: Scale) -> String {
+    let x = |place: usize| EDGE + (WIDTH - 2.0 * EDGE) * place as f64 / (steps.len().max(2) - 1) as f64;
+    let y = |number: f64| HEIGHT - EDGE - (HEIGHT - 2.0 * EDGE) * scale.share(number);
+    let told: Vec<&str> = steps.iter().map(|step| step.text.as_str()).collect();
+    let mut svg = format!(
+        "<svg class=\"trend\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">",
+        escaped(&told.join("; "))
+    );
+    let known = || steps.iter().enumerate().filter_map(|(place, step)| Some((place, step, step.figure?)));
+    let points: Vec<String> =
+        known().map(|(place, _, figure)| format!("{:.1},{:.1}", x(place), y(figure.value))).collect();
+    _ = write!(svg, "<polyline points=\"{}\"/>", points.join(" "));
+    for (place, step, figure) in known() {
+        let at = x(place);
+        if let Some((low, high)) = figure.ends() {
+            _ = write!(svg, "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{:.1}\" y2=\"{:.1}\"/>", y(low), y(high));
+        }
+        let (cy, title) = (y(figure.value), escaped(&step.text));
+        _ = write!(svg, "<circle cx=\"{at:.1}\" cy=\"{cy:.1}\" r=\"3\"><title>{title}</title></circle>");
+    }
+    svg + "</svg>"
+}
+
+/// Text as it may stand in HTML, between tags and in an attribute.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            letter => safe.push(letter),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(value: f64, low: f64, high: f64) -> Figure {
+        Figure { value, low: Some(low), high: Some(high), ..Figure::default() }
+    }
+
+    #[test]
+    fn a_scale_has_room_for_all_and_for_one() {
+        let figures = [figure(2.0, 1.5, 3.0), figure(40.0, 30.0, 50.0)];
+        let scale = Scale::of(figures.iter());
+        let places = [1.0, 1.5, 2.0, 40.0, 50.0].map(|number| scale.share(number));
+        assert!(places.is_sorted() && places[0] > 0.0 && places[4] < 1.0, "{places:?}");
+        let alike = Scale::of([figure(1.0, 0.999, 1.001)].iter());
+        assert!(alike.share(1.001) - alike.share(0.999) < 0.02, "noise does not fill a scale");
+    }
+
+    #[test]
+    fn a_series_has_a_point_for_each_known_figure() {
+        let step = |text: &str, figure| Step { text: text.to_owned(), figure };
+        let steps = [step("1 < 2", Some(figure(2.0, 1.9, 2.1))), step("none", None), step("b", Some(figure(3.0, 2.0, 4.0)))];
+        let drawn = trend(&steps, Scale::of(steps.iter().filter_map(|step| step.figure.as_ref())));
+        assert_eq!(drawn.matches("<circle").count(), 2);
+        assert!(drawn.contains("aria-label=\"1 &lt; 2; none; b\""), "{drawn}");
+    }
+}

@@ -1,0 +1,101 @@
+//! What published benchmarks claimed, and what became of each claim here.
+
+use askama::Template;
+
+use super::{
+    Entry, Settings, SiteError,
+    address::{Address, slug},
+    catalogue::Catalogue,
+    frame::{self, Frame},
+    row::{Claim, Held},
+    words::several,
+};
+use crate::write::File;
+
+#[derive(Template)]
+#[template(path = "site/claims.html")]
+struct Claims<'a> {
+    tally: Tally,
+    experiments: Vec<Experiment<'a>>,
+}
+
+struct Experiment<'a> {
+    run: &'a Entry,
+    link: String,
+    /// What does it again.
+    command: String,
+    claims: Vec<(&'a Claim, String, Held)>,
+}
+
+/// How many claims fared how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) claims: usize,
+    pub(super) experiments: usize,
+    pub(super) counts: Vec<(Held, usize)>,
+}
+
+impl Tally {
+    /// `Of 24 claims of 5 published benchmarks 3 hold as stated, ...`.
+    pub(super) fn sentence(&self) -> String {
+        let part = |(held, count): &(Held, usize)| match held {
+            Held::AsStated => format!("{count} hold as stated"),
+            Held::InDirectionOnly => format!("{count} in direction only"),
+            Held::Contradicted => format!("{count} are contradicted"),
+            Held::Inconclusive => format!("{count} are inconclusive"),
+        };
+        let parts: Vec<String> = self.counts.iter().map(part).collect();
+        let Some((last, first)) = parts.split_last().filter(|_| self.claims > 0) else { return String::new() };
+        let claims = several(self.claims, "claim");
+        let of = several(self.experiments, "published benchmark");
+        let and = if first.is_empty() { "" } else { " and " };
+        format!("Of {claims} of {of} {}{and}{last}.", first.join(", "))
+    }
+}
+
+pub(super) fn tally(site: &Catalogue<'_>) -> Tally {
+    let claims: Vec<&Claim> = site.published().flat_map(|experiment| &experiment.speaker().claims).collect();
+    let count = |held: Held| (held, claims.iter().filter(|claim| claim.held() == held).count());
+    Tally {
+        claims: claims.len(),
+        experiments: site.published().count(),
+        counts: Held::ALL.into_iter().map(count).filter(|(_, count)| *count > 0).collect(),
+    }
+}
+
+pub(super) fn page(site: &Catalogue<'_>, settings: &Settings) -> Result<File, SiteError> {
+    let tally = tally(site);
+    let title = "What published benchmarks claimed, measured again";
+    let frame = Frame::new(Address::Claims, title, &tally.sentence(), settings);
+    let experiments = site.published().map(|experiment| {
+        let run = experiment.speaker();
+        let anchor = |claim: &Claim| format!("{}.{}", slug(&run.experiment), slug(&claim.id));
+        Experiment {
+            run,
+            link: frame.to(Address::Run(&run.id)),
+            command: format!("tare run experiments/published/{}.toml", run.experiment),
+            claims: run.claims.iter().map(|claim| (claim, anchor(claim), claim.held())).collect(),
+        }
+    });
+    let page = Claims { tally, experiments: experiments.collect() };
+    frame::file(&frame, &page.render()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tally_follows_its_counts() {
+        let tally = |counts: &[(Held, usize)]| Tally {
+            claims: counts.iter().map(|(_, count)| count).sum(),
+            experiments: 1,
+            counts: counts.to_vec(),
+        };
+        let both = tally(&[(Held::AsStated, 3), (Held::Contradicted, 2), (Held::Inconclusive, 1)]);
+        let expected = "Of 6 claims of 1 published benchmark 3 hold as stated, 2 are contradicted and 1 are inconclusive.";
+        assert_eq!(both.sentence(), expected);
+        assert_eq!(tally(&[]).sentence(), "");
+        assert_eq!(tally(&[(Held::AsStated, 2)]).sentence(), "Of 2 claims of 1 published benchmark 2 hold as stated.");
+    }
+}

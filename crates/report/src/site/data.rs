@@ -1,0 +1,69 @@
+//! The figures of a site for programs, at addresses that stay the same.
+
+use askama::Template;
+use serde::Serialize;
+
+use super::{
+    Entry, FORMAT, Settings, SiteError,
+    address::{Address, slug},
+    catalogue::Catalogue,
+    frame::{self, Frame},
+};
+use crate::write::{File, json};
+
+/// The schema of `data/site.json`.
+const SCHEMA: &str = include_str!("../../schema/site.schema.json");
+
+#[derive(Serialize)]
+struct Site<'a> {
+    format: &'static str,
+    runs: &'a [Entry],
+}
+
+#[derive(Template)]
+#[template(path = "site/data.html")]
+struct Data<'a> {
+    root: &'a str,
+    runs: Vec<Run<'a>>,
+}
+
+struct Run<'a> {
+    entry: &'a Entry,
+    page: String,
+    json: String,
+    /// Absent for a run without a table.
+    csv: Option<String>,
+}
+
+/// Where the data of a run are.
+pub(super) fn path(id: &str, end: &str) -> String {
+    format!("data/run/{}.{end}", slug(id))
+}
+
+pub(super) fn site(entries: &[Entry]) -> File {
+    // Strings and finite numbers only: there is nothing that JSON could not say.
+    let text = serde_json::to_string(&Site { format: FORMAT, runs: entries }).unwrap_or_default();
+    File { name: "data/site.json".to_owned(), bytes: (text + "\n").into_bytes() }
+}
+
+pub(super) fn schemas() -> [File; 2] {
+    [("data/site.schema.json", SCHEMA), ("data/document.schema.json", json::SCHEMA)]
+        .map(|(name, text)| File { name: name.to_owned(), bytes: text.into() })
+}
+
+pub(super) fn page(site: &Catalogue<'_>, settings: &Settings) -> Result<File, SiteError> {
+    let lead = "All figures as JSON and CSV, with their schema.";
+    let frame = Frame::new(Address::Data, "Data", lead, settings);
+    let runs = site.runs.iter().map(|entry| run(entry, &frame)).collect();
+    frame::file(&frame, &Data { root: &frame.root, runs }.render()?)
+}
+
+fn run<'a>(entry: &'a Entry, frame: &Frame<'_>) -> Run<'a> {
+    let at = |end: &str| format!("{}{}", frame.root, path(&entry.id, end));
+    Run {
+        entry,
+        page: frame.to(Address::Run(&entry.id)),
+        json: at("json"),
+        csv: (!entry.rows.is_empty()).then(|| at("csv")),
+    }
+}

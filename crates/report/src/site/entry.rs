@@ -1,0 +1,92 @@
+//! What a site keeps of a run: enough for every page but the run's own. It is read out of the run's document, so no page of a
+//! site can show a figure that the page of the run does not have.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use tare_bench::folder;
+
+use super::row::{Claim, Pair, Row};
+use crate::{
+    Document,
+    document::{Kind, Status},
+    gather::{GatherError, gather},
+};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Its folder of the site: `run/ID/`.
+    pub id: String,
+    /// What the experiment's file is called: runs of one name are one series in time.
+    pub experiment: String,
+    pub kind: Kind,
+    pub title: String,
+    pub question: String,
+    pub answer: String,
+    /// When it began, RFC 3339, UTC.
+    pub began: String,
+    pub status: Status,
+    /// Figures of two machines are never put side by side without a word.
+    pub machine: String,
+    /// What makes its figures doubtful, a sentence each.
+    pub cautions: Vec<String>,
+    /// Something of its folder could not be read.
+    pub is_damaged: bool,
+    /// What ratios are related to; empty where they are to nothing.
+    pub reference: String,
+    pub rows: Vec<Row>,
+    pub claims: Vec<Claim>,
+    pub pairs: Vec<Pair>,
+}
+
+impl Entry {
+    /// The run in this folder, with the document that its own page shows.
+    ///
+    /// # Errors
+    /// If it is no run folder, or cannot be read at all.
+    pub fn read(run: &Path, id: &str) -> Result<(Entry, Document), GatherError> {
+        let document = gather(run)?;
+        let header = folder::read_header(run).ok();
+        let machine = header.as_ref().map(|header| {
+            let environment = &header.environment;
+            format!("{} CPUs ({})", environment.cpus, environment.cpu)
+        });
+        let plan = header.as_ref().map(|header| &header.plan);
+        let experiment = plan.map_or_else(String::new, |plan| plan.experiment.clone());
+        let reference = plan.and_then(|plan| plan.reference.clone()).unwrap_or_default();
+        let entry = Entry {
+            id: id.to_owned(),
+            experiment: if experiment.is_empty() { "other".to_owned() } else { experiment },
+            kind: document.kind,
+            title: document.title.clone(),
+            question: document.question.clone(),
+            answer: document.answer.clone(),
+            began: document.began.clone(),
+            status: document.status,
+            machine: machine.unwrap_or_default(),
+            cautions: document.cautions.clone(),
+            is_damaged: !document.damage.is_empty(),
+            reference,
+            rows: Row::all(&document),
+            claims: Claim::all(&document),
+            pairs: Pair::all(&document),
+        };
+        Ok((entry, document))
+    }
+
+    /// Its figures are stood behind: it came to its end, was read whole, and nothing makes all of it doubtful.
+    pub fn is_sound(&self) -> bool {
+        self.status == Status::Complete && self.cautions.is_empty() && !self.is_damaged
+    }
+
+    /// The day it began, as people write it; what is no time stands as it is.
+    pub fn day(&self) -> String {
+        let began = self.began.parse::<jiff::Timestamp>();
+        began.map_or_else(|_| self.began.clone(), |time| time.strftime("%-d %B %Y").to_string())
+    }
+
+    /// How the service of this name did in it.
+    pub fn row(&self, service: &str) -> Option<&Row> {
+        self.rows.iter().find(|row| row.service == service)
+    }
+}

@@ -1,0 +1,183 @@
+//! The first page: the answer of the run with the most services, how published claims fared, a card for each experiment.
+
+use askama::Template;
+use tare_analysis::{estimate::Estimate, interleaved::RatioBound};
+
+use super::{
+    Entry, Settings, SiteError,
+    address::Address,
+    catalogue::{Catalogue, Experiment},
+    claims::{Tally, tally},
+    frame::{self, Frame},
+    row::{Figure, Row},
+    words::several,
+};
+use crate::{
+    document::{Column, LAST, Section, Unit},
+    gather::columns::Columns,
+    write::{File, html::SectionView},
+};
+
+/// Rows of the table on the first page: the run's page has all of them.
+const ROWS_MAX: usize = 15;
+/// Runs that are listed on the first page; the pages of experiments have all of them.
+const RUNS_MAX: usize = 20;
+
+#[derive(Template)]
+#[template(path = "site/index.html")]
+struct Index<'a> {
+    title: &'a str,
+    hero: Option<Hero<'a>>,
+    cards: Vec<Card<'a>>,
+    languages: Vec<Language<'a>>,
+    tally: Tally,
+    claims: String,
+    runs: Vec<Listed<'a>>,
+    count: String,
+}
+
+/// The answer, and the table that it is of.
+struct Hero<'a> {
+    run: &'a Entry,
+    link: String,
+    view: SectionView<'a>,
+    more: usize,
+}
+
+struct Card<'a> {
+    run: &'a Entry,
+    link: String,
+    count: String,
+    standing: Standing,
+}
+
+struct Language<'a> {
+    name: &'a str,
+    link: String,
+    services: Vec<(&'a str, String)>,
+}
+
+struct Listed<'a> {
+    run: &'a Entry,
+    link: String,
+    standing: Standing,
+}
+
+/// Whether the figures of a run are stood behind: for the style, and for a reader.
+pub(super) struct Standing {
+    pub(super) class: &'static str,
+    pub(super) text: &'static str,
+}
+
+impl Standing {
+    pub(super) fn of(run: &Entry) -> Standing {
+        let (class, text) = match run {
+            _ if run.is_damaged => ("broken", "damaged"),
+            _ if run.is_sound() => ("complete", "complete"),
+            _ if !run.cautions.is_empty() => ("doubtful", "doubtful"),
+            _ => (run.status.name(), run.status.text()),
+        };
+        Standing { class, text }
+    }
+}
+
+pub(super) fn page(site: &Catalogue<'_>, settings: &Settings) -> Result<File, SiteError> {
+    let featured = site.featured();
+    let description = featured.map_or("Measurements of HTTP frameworks.", |run| run.answer.as_str());
+    let frame = Frame::new(Address::Index, &settings.title, description, settings);
+    let frame = match featured {
+        Some(run) => frame.image(&format!("run/{}/preview.png", super::address::slug(&run.id)), settings),
+        None => frame,
+    };
+    let section = featured.map(table);
+    let hero = featured.zip(section.as_ref()).map(|(run, section)| Hero {
+        run,
+        link: frame.to(Address::Run(&run.id)),
+        view: SectionView::new(section, true)
+            .linked(&|key, name| (key == "label").then(|| frame.to(Address::Service(name)))),
+        more: run.rows.len().saturating_sub(ROWS_MAX),
+    });
+    let index = Index {
+        title: &settings.title,
+        hero,
+        cards: site.experiments.values().map(|experiment| card(experiment, &frame)).collect(),
+        languages: languages(site, &frame),
+        tally: tally(site),
+        claims: frame.to(Address::Claims),
+        runs: site.runs.iter().take(RUNS_MAX).map(|run| listed(run, &frame)).collect(),
+        count: several(site.runs.len(), "run"),
+    };
+    frame::file(&frame, &index.render()?)
+}
+
+fn card<'a>(experiment: &Experiment<'a>, frame: &Frame<'_>) -> Card<'a> {
+    let run = experiment.speaker();
+    Card {
+        run,
+        link: frame.to(Address::Experiment(experiment.name)),
+        count: several(experiment.runs.len(), "run"),
+        standing: Standing::of(run),
+    }
+}
+
+fn listed<'a>(run: &'a Entry, frame: &Frame<'_>) -> Listed<'a> {
+    Listed { run, link: frame.to(Address::Run(&run.id)), standing: Standing::of(run) }
+}
+
+fn languages<'a>(site: &Catalogue<'a>, frame: &Frame<'_>) -> Vec<Language<'a>> {
+    let of = |(name, services): (&'a str, Vec<&super::catalogue::Service<'a>>)| Language {
+        name,
+        link: frame.to(Address::Language(name)),
+        services: services
+            .iter()
+            .map(|service| (service.name, frame.to(Address::Service(service.name))))
+            .collect(),
+    };
+    site.languages().into_iter().map(of).collect()
+}
+
+/// The first rows of a run, in its own order.
+fn table(run: &Entry) -> Section {
+    let rows = run.rows.iter().filter(|row| row.is_measured()).take(ROWS_MAX);
+    let table = columns().table("Services, best first", rows);
+    Section::new("services", "What each service costs", "", table)
+}
+
+/// What a row is known by, and the figures that people ask for.
+pub(super) fn columns<'a>() -> Columns<'a, &'a Row> {
+    Columns::new()
+        .text("label", "service", |row: &&Row| row.service.clone())
+        .text("ranks", "rank", |row| row.ranks.map(ranks))
+        .text("language", "language", |row| row.language.clone())
+        .with(Column::facet)
+        .and(figures(|row: &&'a Row| *row))
+}
+
+pub(super) fn ranks([best, worst]: [u32; 2]) -> String {
+    if best == worst { best.to_string() } else { format!("{best}-{worst}") }
+}
+
+/// The figures of a row.
+pub(super) fn figures<'a, T>(row: impl Fn(&T) -> &'a Row + Copy + 'a) -> Columns<'a, T> {
+    let of = move |figure: fn(&Row) -> Option<Figure>| move |thing: &T| figure(row(thing)).map(Estimate::from);
+    Columns::new()
+        .estimate(Unit::Times, "cpu_ratio", "CPU of reference", of(|row| row.cpu_ratio))
+        .with(Column::track)
+        .estimate(Unit::Nanoseconds, "cpu_ns_per_request", "CPU/request", of(|row| row.cpu_ns_per_request))
+        .with(hinted)
+        .bounded(Unit::Share, "throughput_ratio", "throughput", of(|row| row.throughput_ratio), move |thing| {
+            row(thing).throughput_ratio.map_or_else(RatioBound::default, |figure| figure.bound)
+        })
+        .with(hinted)
+        .estimate(Unit::PerSecond, "requests_per_second", "req/s", of(|row| row.requests_per_second))
+        .with(hinted)
+        .estimate(Unit::Nanoseconds, "latency_ns_p99", "p99", of(|row| row.latency_ns_p99))
+        .with(hinted)
+        .estimate(Unit::Bytes, "rss_bytes_peak", "RSS", of(|row| row.rss_bytes_peak))
+        .with(hinted)
+}
+
+/// Its interval is shown to who points at it.
+fn hinted(column: Column) -> Column {
+    column.interval_priority(LAST)
+}

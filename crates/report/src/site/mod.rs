@@ -1,0 +1,108 @@
+//! A static site of many runs: any web server can serve it, and it opens from disk. Here are its pages as text and bytes;
+//! who writes them to a folder, and which of them are new, is not known here.
+//!
+//! A site is made in two steps. Each run gives its own files and an [`Entry`], which is all that the other pages need to know
+//! of it; so a new run costs its own files and the pages that many runs share, however many runs there are.
+
+mod address;
+mod assets;
+mod badge;
+mod catalogue;
+mod chart;
+mod claims;
+mod data;
+mod entry;
+mod experiment;
+mod feed;
+mod frame;
+mod index;
+mod language;
+mod method;
+mod preview;
+mod row;
+mod run;
+mod search;
+mod service;
+mod versus;
+mod words;
+
+pub use entry::Entry;
+pub use row::{Claim, Figure, Held, Pair, Row, Word};
+
+use crate::{
+    Document,
+    document::Table,
+    write::{File, WriteError},
+};
+use catalogue::Catalogue;
+
+/// The section of a document that has a row for each pair of services.
+const PAIRS: &str = "pairs";
+
+/// The version of `data/site.json`: `major.minor`. Its schema is in `schema/site.schema.json`.
+pub const FORMAT: &str = "1.0";
+
+/// What holds for all pages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// What the site is called.
+    pub title: String,
+    /// Where it will be found, with a stroke at its end: a preview of a link, a feed and a map of the site name it.
+    pub url: Option<String>,
+}
+
+/// Why a page cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum SiteError {
+    #[error("cannot write a page: {0}")]
+    Page(#[from] askama::Error),
+    #[error(transparent)]
+    Table(#[from] WriteError),
+    #[error("cannot draw the preview of {page}: {reason}")]
+    Preview { page: String, reason: String },
+}
+
+/// The files of one run: its page, its data, the picture that a link to it is shown with.
+///
+/// # Errors
+/// If a page cannot be made.
+pub fn of_run(entry: &Entry, document: &Document, settings: &Settings) -> Result<Vec<File>, SiteError> {
+    run::files(entry, document, settings)
+}
+
+/// The files that all runs share.
+///
+/// # Errors
+/// If a page cannot be made.
+pub fn of_all(entries: &[Entry], settings: &Settings) -> Result<Vec<File>, SiteError> {
+    let site = Catalogue::of(entries);
+    let mut files = vec![
+        index::page(&site, settings)?,
+        claims::page(&site, settings)?,
+        versus::page(&site, settings)?,
+        method::page(settings)?,
+        data::page(&site, settings)?,
+        data::site(entries),
+        feed::feed(&site, settings)?,
+        search::index(&site),
+    ];
+    for experiment in site.experiments.values() {
+        files.push(experiment::page(experiment, settings)?);
+        files.extend(badge::of_experiment(experiment)?);
+    }
+    for service in site.services.values() {
+        files.push(service::page(service, &site, settings)?);
+    }
+    for (language, services) in site.languages() {
+        files.push(language::page(language, &services, settings)?);
+    }
+    files.extend(data::schemas());
+    files.extend(assets::files());
+    files.extend(feed::map(&site, settings));
+    Ok(files)
+}
+
+/// The main table of a document, for who wants figures and nothing else.
+fn main_table(document: &Document) -> Option<&Table> {
+    document.sections.first()?.table.as_ref()
+}

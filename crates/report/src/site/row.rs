@@ -1,0 +1,289 @@
+//! What is kept of a document's tables: a service with its figures, a claim with its verdicts, a pair of services.
+
+use serde::{Deserialize, Serialize};
+use tare_analysis::{estimate::Estimate, interleaved::RatioBound};
+
+use crate::document::{Document, Section, Table, Tone, Value};
+
+/// A figure and its interval, where it has one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    pub value: f64,
+    /// It is an inequality.
+    #[serde(default, skip_serializing_if = "is_exact")]
+    pub bound: RatioBound,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    pub service: String,
+    pub language: String,
+    pub framework: String,
+    pub version: String,
+    /// It is measured beside the others and competes with none.
+    pub is_reference: bool,
+    /// The best and the worst rank that it may have.
+    pub ranks: Option<[u32; 2]>,
+    /// CPU time for a request, by the reference's.
+    pub cpu_ratio: Option<Figure>,
+    pub cpu_ns_per_request: Option<Figure>,
+    pub throughput_ratio: Option<Figure>,
+    pub requests_per_second: Option<Figure>,
+    pub requests_per_second_published: Option<f64>,
+    pub latency_ns_p99: Option<Figure>,
+    pub rss_bytes_peak: Option<Figure>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Claim {
+    pub id: String,
+    /// What was claimed.
+    pub text: String,
+    pub direction: Option<Word>,
+    pub verdict: Option<Word>,
+    pub evidence: String,
+}
+
+/// A verdict in a word or two, with its colour.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Word {
+    pub text: String,
+    pub tone: Tone,
+}
+
+/// What became of a claim, in one word for each kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Held {
+    AsStated,
+    InDirectionOnly,
+    Contradicted,
+    Inconclusive,
+}
+
+/// Two services of one run, by the figures of the same blocks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pair {
+    pub first: String,
+    pub second: String,
+    /// The first's by the second's.
+    pub cpu_ratio: Option<Figure>,
+    pub throughput_ratio: Option<Figure>,
+}
+
+fn is_exact(bound: &RatioBound) -> bool {
+    *bound == RatioBound::Exact
+}
+
+/// A row of a table, read by the keys of its columns.
+struct Reader<'a> {
+    table: &'a Table,
+    row: &'a [Value],
+}
+
+impl<'a> Reader<'a> {
+    fn all(table: &'a Table) -> impl Iterator<Item = Reader<'a>> {
+        table.rows.iter().map(move |row| Reader { table, row })
+    }
+
+    fn value(&self, key: &str) -> Option<&'a Value> {
+        self.row.get(self.table.place(key)?)
+    }
+
+    fn number(&self, key: &str) -> Option<f64> {
+        self.value(key)?.number()
+    }
+
+    fn text(&self, key: &str) -> String {
+        self.value(key).and_then(Value::text).unwrap_or_default().to_owned()
+    }
+
+    fn flag(&self, key: &str) -> bool {
+        self.value(key) == Some(&Value::Flag(true))
+    }
+
+    fn word(&self, key: &str) -> Option<Word> {
+        let value = self.value(key)?;
+        Some(Word { text: value.text()?.to_owned(), tone: value.tone() })
+    }
+
+    fn figure(&self, key: &str) -> Option<Figure> {
+        let end = |end: &str| self.number(&format!("{key}_{end}"));
+        let bound = match self.value(key)? {
+            Value::Bounded(_, bound) => *bound,
+            _ => RatioBound::Exact,
+        };
+        Some(Figure { value: self.number(key)?, bound, low: end("low"), high: end("high") })
+    }
+}
+
+impl Figure {
+    /// Both ends, where they are known.
+    pub fn ends(&self) -> Option<(f64, f64)> {
+        self.low.zip(self.high)
+    }
+
+    /// The same figure seen from the other of two sides.
+    pub(crate) fn inverse(self) -> Figure {
+        let bound = match self.bound {
+            RatioBound::Exact => RatioBound::Exact,
+            RatioBound::AtLeast => RatioBound::AtMost,
+            RatioBound::AtMost => RatioBound::AtLeast,
+        };
+        let end = |end: Option<f64>| end.map(f64::recip);
+        Figure { value: self.value.recip(), bound, low: end(self.high), high: end(self.low) }
+    }
+
+    /// Its interval lies on one side of 1.
+    pub(crate) fn is_apart(&self) -> bool {
+        self.ends().is_some_and(|(low, high)| low > 1.0 || high < 1.0)
+    }
+}
+
+impl From<Figure> for Estimate {
+    fn from(figure: Figure) -> Estimate {
+        Estimate { low: figure.low, high: figure.high, ..Estimate::known(figure.value) }
+    }
+}
+
+fn table<'a>(document: &'a Document, id: &str) -> Option<&'a Table> {
+    document.sections.iter().find(|section| section.id == id)?.table.as_ref()
+}
+
+impl Row {
+    /// The services of the main table, or of the one beside the published figures. A table with several rows for a service says
+    /// which there are, and no figure of them.
+    pub(crate) fn all(document: &Document) -> Vec<Row> {
+        let has_services = |section: &&Section| {
+            section.table.as_ref().is_some_and(|table| table.place("label").is_some())
+        };
+        let Some(section) = document.sections.iter().find(has_services) else { return Vec::new() };
+        let Some(table) = &section.table else { return Vec::new() };
+        let mut rows: Vec<Row> = Vec::new();
+        let mut is_single = true;
+        for reader in Reader::all(table) {
+            let row = Row::of(&reader, document);
+            match rows.iter().any(|known| known.service == row.service) {
+                true => is_single = false,
+                false => rows.push(row),
+            }
+        }
+        if !is_single {
+            rows.iter_mut().for_each(Row::forget_figures);
+        }
+        rows
+    }
+
+    fn of(reader: &Reader<'_>, document: &Document) -> Row {
+        let service = reader.text("label");
+        let known = |key: &str| {
+            let own = reader.text(key);
+            if own.is_empty() { footprint(document, &service, key) } else { own }
+        };
+        let rank = |key: &str| reader.number(key).map(|rank| rank as u32);
+        Row {
+            language: known("language"),
+            framework: known("framework"),
+            version: known("version"),
+            is_reference: reader.flag("is_reference"),
+            ranks: rank("rank_best").zip(rank("rank_worst")).map(|(best, worst)| [best, worst]),
+            cpu_ratio: reader.figure("cpu_ratio"),
+            cpu_ns_per_request: reader.figure("cpu_ns_per_request"),
+            throughput_ratio: reader.figure("throughput_ratio"),
+            requests_per_second: reader.figure("requests_per_second"),
+            requests_per_second_published: reader.number("requests_per_second_published"),
+            latency_ns_p99: reader.figure("latency_ns_p99"),
+            rss_bytes_peak: reader.figure("rss_bytes_peak"),
+            service,
+        }
+    }
+
+    fn forget_figures(&mut self) {
+        let Row { service, language, framework, version, .. } = std::mem::take(self);
+        *self = Row { service, language, framework, version, ..Row::default() };
+    }
+
+    /// It has a figure of any kind.
+    pub fn is_measured(&self) -> bool {
+        self.cpu_ns_per_request.is_some() || self.requests_per_second.is_some()
+    }
+}
+
+/// What is known of a service beside its figures.
+fn footprint(document: &Document, service: &str, key: &str) -> String {
+    let rows = table(document, "footprint").into_iter().flat_map(Reader::all);
+    let row = rows.into_iter().find(|row| row.text("label") == service);
+    row.map(|row| row.text(key)).unwrap_or_default()
+}
+
+impl Claim {
+    pub(crate) fn all(document: &Document) -> Vec<Claim> {
+        let rows = table(document, "claims").into_iter().flat_map(Reader::all);
+        let claim = |row: Reader<'_>| Claim {
+            id: row.text("id"),
+            text: row.text("claim"),
+            direction: row.word("direction"),
+            verdict: row.word("verdict"),
+            evidence: row.text("evidence"),
+        };
+        rows.map(claim).collect()
+    }
+
+    pub fn held(&self) -> Held {
+        let tone = |word: &Option<Word>| word.as_ref().map(|word| word.tone);
+        match (tone(&self.verdict), tone(&self.direction)) {
+            (Some(Tone::Good), _) => Held::AsStated,
+            (Some(Tone::Open | Tone::Bad), Some(Tone::Good)) => Held::InDirectionOnly,
+            (Some(Tone::Bad), _) => Held::Contradicted,
+            _ => Held::Inconclusive,
+        }
+    }
+}
+
+impl Held {
+    pub const ALL: [Held; 4] =
+        [Held::AsStated, Held::InDirectionOnly, Held::Contradicted, Held::Inconclusive];
+
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Held::AsStated => "as stated",
+            Held::InDirectionOnly => "in direction only",
+            Held::Contradicted => "contradicted",
+            Held::Inconclusive => "inconclusive",
+        }
+    }
+
+    pub(crate) fn tone(self) -> Tone {
+        match self {
+            Held::AsStated => Tone::Good,
+            Held::Contradicted => Tone::Bad,
+            Held::InDirectionOnly | Held::Inconclusive => Tone::Open,
+        }
+    }
+}
+
+impl Pair {
+    pub(crate) fn all(document: &Document) -> Vec<Pair> {
+        let rows = table(document, super::PAIRS).into_iter().flat_map(Reader::all);
+        let pair = |row: Reader<'_>| Pair {
+            first: row.text("first"),
+            second: row.text("second"),
+            cpu_ratio: row.figure("cpu_ratio"),
+            throughput_ratio: row.figure("throughput_ratio"),
+        };
+        rows.map(pair).filter(|pair| !pair.first.is_empty()).collect()
+    }
+
+    pub(crate) fn inverse(&self) -> Pair {
+        Pair {
+            first: self.second.clone(),
+            second: self.first.clone(),
+            cpu_ratio: self.cpu_ratio.map(Figure::inverse),
+            throughput_ratio: self.throughput_ratio.map(Figure::inverse),
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! The files of one run.
+
+use super::{Entry, Settings, SiteError, address::{Address, slug}, data, frame::{self, Frame}, main_table, preview};
+use crate::{
+    Document,
+    write::{File, csv, html, json},
+};
+
+pub(super) fn files(entry: &Entry, document: &Document, settings: &Settings) -> Result<Vec<File>, SiteError> {
+    let address = Address::Run(&entry.id);
+    let title = format!("{}, {}", entry.title, entry.day());
+    let picture = format!("run/{}/preview.png", slug(&entry.id));
+    let frame = Frame::new(address, &title, &entry.answer, settings).image(&picture, settings);
+    let experiment = frame.to(Address::Experiment(&entry.experiment));
+    let links = format!("<a href=\"{experiment}\">over time</a>");
+    let page = html::of_site(document, &frame::around(&frame, links)?)?;
+    let mut files = vec![
+        File { name: address.path(), bytes: page.into_bytes() },
+        File { name: data::path(&entry.id, "json"), bytes: json::json(document).into_bytes() },
+        File { name: picture, bytes: preview::draw(entry)? },
+    ];
+    if let Some(table) = main_table(document).filter(|_| !entry.rows.is_empty()) {
+        files.push(File { name: data::path(&entry.id, "csv"), bytes: csv::of_table(table) });
+    }
+    Ok(files)
+}

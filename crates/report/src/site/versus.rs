@@ -1,0 +1,79 @@
+//! Any two services of a run, each pair with an address of its own: `vs/#axum,hyper`. The sentences are written here, so a reader
+//! without a script has them too; the script only shows the pair that was asked for.
+
+use std::collections::BTreeMap;
+
+use askama::Template;
+
+use super::{
+    Entry, Settings, SiteError,
+    address::{Address, pair, slug},
+    catalogue::Catalogue,
+    frame::{self, Frame},
+    row::Pair,
+    words::sentence,
+};
+use crate::write::File;
+
+#[derive(Template)]
+#[template(path = "site/versus.html")]
+struct Versus<'a> {
+    /// All services that are in a pair: their part of an address, and their name.
+    services: Vec<(String, &'a str)>,
+    pairs: Vec<Asked<'a>>,
+}
+
+/// What there is to say of two services.
+struct Asked<'a> {
+    /// The address with the one named first that comes first in the alphabet, and the other way round.
+    ids: [String; 2],
+    names: [&'a str; 2],
+    found: Vec<Found<'a>>,
+}
+
+/// What one run says of them.
+struct Found<'a> {
+    run: &'a Entry,
+    link: String,
+    sentence: String,
+}
+
+pub(super) fn page(site: &Catalogue<'_>, settings: &Settings) -> Result<File, SiteError> {
+    let title = "X against Y";
+    let lead = "Any two services that were measured in the same blocks of one run, with an interval that is of the pair.";
+    let frame = Frame::new(Address::Versus, title, lead, settings);
+    let mut pairs: BTreeMap<[&str; 2], Vec<Found<'_>>> = BTreeMap::new();
+    for run in site.experiments.values().map(super::catalogue::Experiment::speaker) {
+        for pair in &run.pairs {
+            if let Some(sentence) = of_pair(run, pair) {
+                let found = Found { run, link: frame.to(Address::Run(&run.id)), sentence };
+                pairs.entry(names(pair)).or_default().push(found);
+            }
+        }
+    }
+    let mut services: Vec<&str> = pairs.keys().flatten().copied().collect();
+    services.sort_unstable();
+    services.dedup();
+    let pairs = pairs.into_iter().map(|(names, found)| {
+        let [one, other] = names;
+        Asked { ids: [pair(one, other), pair(other, one)], names, found }
+    });
+    let page = Versus {
+        services: services.into_iter().map(|name| (slug(name), name)).collect(),
+        pairs: pairs.collect(),
+    };
+    frame::file(&frame, &page.render()?)
+}
+
+/// Those of a pair in the order of the alphabet.
+fn names(pair: &Pair) -> [&str; 2] {
+    let mut names = [pair.first.as_str(), pair.second.as_str()];
+    names.sort_unstable();
+    names
+}
+
+fn of_pair(run: &Entry, pair: &Pair) -> Option<String> {
+    let dearer = pair.cpu_ratio.is_some_and(|ratio| ratio.value > 1.0);
+    let pair = if dearer { pair.inverse() } else { pair.clone() };
+    sentence(&pair, run.row(&pair.first), run.row(&pair.second))
+}

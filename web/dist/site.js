@@ -1,0 +1,189 @@
+"use strict";
+(() => {
+  // src/dom.js
+  function make(tag, attributes = {}, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (value !== void 0 && value !== false) element.setAttribute(name, value === true ? "" : String(value));
+    }
+    element.append(...children);
+    return element;
+  }
+  function button(text, pressed, attributes = {}) {
+    const element = make("button", { type: "button", ...attributes }, text);
+    element.addEventListener("click", pressed);
+    return element;
+  }
+
+  // src/save.js
+  function copiers(root) {
+    for (const code of root.querySelectorAll(".facts .code code")) {
+      const label = code.closest("div")?.querySelector("dt")?.textContent ?? "";
+      const copier = button("Copy", async () => {
+        const done = await copy(code);
+        copier.textContent = done ? "Copied" : "Selected";
+        setTimeout(() => copier.textContent = "Copy", 2e3);
+      }, { class: "copy", "aria-label": `Copy: ${label}` });
+      code.closest("dd")?.append(copier);
+    }
+  }
+  async function copy(code) {
+    const done = await copied(code.textContent ?? "");
+    if (!done) getSelection()?.selectAllChildren(code);
+    return done;
+  }
+  async function copied(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  // src/search.js
+  function matches(known, text) {
+    const words = text.toLowerCase().split(/\s+/).filter((word) => word !== "");
+    if (words.length === 0) return [];
+    const place2 = ([name, kind]) => {
+      const of = `${name} ${kind}`.toLowerCase();
+      if (!words.every((word) => of.includes(word))) return -1;
+      if (name.toLowerCase() === words.join(" ")) return 0;
+      return of.startsWith(words[0]) ? 1 : 2;
+    };
+    const placed = known.map((one) => (
+      /** @type {const} */
+      [place2(one), one]
+    )).filter(([at]) => at >= 0);
+    return placed.sort(([one], [other]) => one - other).map(([, one]) => one);
+  }
+
+  // src/theme.js
+  var KEY = "tare-theme";
+  function remembered() {
+    try {
+      return localStorage.getItem(KEY);
+    } catch {
+      return null;
+    }
+  }
+  function remember(theme) {
+    try {
+      localStorage.setItem(KEY, theme);
+    } catch {
+    }
+  }
+  function themeButton() {
+    const root = document.documentElement;
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    const isDark = () => (root.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
+    const chosen = remembered();
+    if (chosen === "dark" || chosen === "light") root.dataset.theme = chosen;
+    const control = button("", () => {
+      root.dataset.theme = isDark() ? "light" : "dark";
+      remember(root.dataset.theme);
+      refresh();
+    }, { id: "theme" });
+    const refresh = () => {
+      control.textContent = "Dark";
+      control.setAttribute("aria-pressed", String(isDark()));
+    };
+    system.addEventListener("change", refresh);
+    refresh();
+    return control;
+  }
+
+  // src/versus.js
+  function askPair() {
+    const ask = document.getElementById("ask");
+    const known = [...document.querySelectorAll("#services option")];
+    if (!ask || known.length === 0) return;
+    const options = () => known.map((one) => make("option", { value: one.getAttribute("value") ?? "" }, one.textContent ?? ""));
+    const [first, second] = ["First service", "Second service"].map((label) => make("select", { "aria-label": label }, ...options()));
+    const told = make("p", { class: "lead", role: "status" });
+    ask.append(first, " against ", second, told);
+    ask.hidden = false;
+    document.getElementById("all-pairs")?.setAttribute("hidden", "");
+    const show = () => {
+      const asked = document.getElementById(`${first.value},${second.value}`)?.closest(".pair");
+      for (const pair of document.querySelectorAll(".pair")) pair.toggleAttribute("hidden", pair !== asked);
+      told.textContent = asked ? "" : "No run has both of them in the same blocks.";
+    };
+    const recall = () => {
+      const [one, other] = decoded(location.hash.slice(1)).split(",");
+      const has = (name) => known.some((option) => option.getAttribute("value") === name);
+      if (has(one)) first.value = one;
+      if (has(other)) second.value = other;
+      else if (second.value === first.value) second.selectedIndex = first.selectedIndex === 0 ? 1 : 0;
+      show();
+    };
+    for (const select of [first, second]) {
+      select.addEventListener("change", () => {
+        history.replaceState(null, "", `#${first.value},${second.value}`);
+        show();
+      });
+    }
+    addEventListener("hashchange", recall);
+    recall();
+  }
+  function decoded(hash) {
+    try {
+      return decodeURIComponent(hash);
+    } catch {
+      return "";
+    }
+  }
+
+  // src/site.js
+  var FOUND_MAX = 12;
+  var tools = document.getElementById("tools");
+  if (tools) {
+    tools.prepend(searchBox(tools.dataset.root ?? ""));
+    if (!document.getElementById("document")) tools.append(themeButton());
+  }
+  askPair();
+  copiers(document);
+  function searchBox(root) {
+    const list = make("ul", { class: "found", hidden: true });
+    const input = make("input", { type: "search", placeholder: "Search", "aria-label": "Search this site" });
+    const told = make("span", { class: "sr", role: "status" });
+    let known = null;
+    const show = async () => {
+      known ??= load(`${root}assets/search.js`);
+      const found = matches(await known, input.value).slice(0, FOUND_MAX);
+      list.replaceChildren(...found.map(([name, kind, path]) => make("li", {}, make("a", { href: root + path }, make("bdi", {}, name), " ", make("small", {}, kind)))));
+      list.hidden = found.length === 0;
+      told.textContent = input.value === "" ? "" : `${found.length} found`;
+    };
+    input.addEventListener("input", show);
+    input.addEventListener("focus", show);
+    const box = make("search", { class: "search" }, input, list, told);
+    box.addEventListener("keydown", (event) => {
+      const links = [...list.querySelectorAll("a")];
+      const at = links.findIndex((link) => link === document.activeElement);
+      if (event.key === "Escape") {
+        list.hidden = true;
+        input.focus();
+      } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+        event.preventDefault();
+        const next = at + (event.key === "ArrowDown" ? 1 : -1);
+        if (next < 0) input.focus();
+        else links[Math.min(next, links.length - 1)]?.focus();
+      } else if (event.key === "Enter" && event.target === input) {
+        links[0]?.click();
+      }
+    });
+    box.addEventListener("focusout", (event) => {
+      if (!(event.relatedTarget instanceof Node && box.contains(event.relatedTarget))) list.hidden = true;
+    });
+    return box;
+  }
+  function load(source) {
+    return new Promise((done) => {
+      const script = make("script", { src: source });
+      script.addEventListener("load", () => done(globalThis.tareSearch ?? []));
+      script.addEventListener("error", () => done([]));
+      document.head.append(script);
+    });
+  }
+})();
