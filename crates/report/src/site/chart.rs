@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::row::Figure;
+use crate::document::Unit;
 
 /// What a scale has beyond its outermost points, as a share of it.
 const MARGIN: f64 = 0.04;
@@ -30,6 +31,40 @@ impl Scale {
     pub(crate) fn share(self, number: f64) -> f64 {
         if number <= 0.0 { 0.0 } else { ((number.ln() - self.low) / (self.high - self.low)).clamp(0.0, 1.0) }
     }
+}
+
+/// Rows of a small picture of points.
+const POINTS_MAX: usize = 7;
+const ROW: f64 = 18.0;
+/// Where names end and the scale begins, and where it ends.
+const TRACK: (f64, f64) = (110.0, 330.0);
+const LETTERS_MAX: usize = 15;
+
+/// The first rows of a run, a point and its interval each, with a line at 1.
+pub(crate) fn points<'a>(rows: impl Iterator<Item = (&'a str, Figure)>) -> String {
+    let rows: Vec<(&str, Figure)> = rows.take(POINTS_MAX).collect();
+    let scale = Scale::of(rows.iter().map(|(_, figure)| figure));
+    let x = |number: f64| TRACK.0 + (TRACK.1 - TRACK.0) * scale.share(number);
+    let height = ROW * rows.len() as f64;
+    if rows.is_empty() {
+        return String::new();
+    }
+    let (end, one) = (TRACK.1 + 50.0, x(1.0));
+    let mut svg = format!("<svg class=\"points\" viewBox=\"0 0 {end} {height}\" aria-hidden=\"true\">");
+    _ = write!(svg, "<path d=\"M{one:.1} 0V{height}\"/>");
+    for (place, (name, figure)) in rows.iter().enumerate() {
+        let y = ROW * (place as f64 + 0.5);
+        let name: String = name.chars().take(LETTERS_MAX).collect();
+        _ = write!(svg, "<text x=\"0\" y=\"{:.1}\">{}</text>", y + 4.0, escaped(&name));
+        if let Some((low, high)) = figure.ends() {
+            let (from, width) = (x(low), (x(high) - x(low)).max(1.5));
+            _ = write!(svg, "<rect x=\"{from:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"7\"/>", y - 3.5);
+        }
+        _ = write!(svg, "<circle cx=\"{:.1}\" cy=\"{y:.1}\" r=\"3.5\"/>", x(figure.value));
+        let value = Unit::Times.show(figure.value);
+        _ = write!(svg, "<text x=\"{end}\" y=\"{:.1}\" text-anchor=\"end\">{value}</text>", y + 4.0);
+    }
+    svg + "</svg>"
 }
 
 /// What one step of a series is.

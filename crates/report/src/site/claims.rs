@@ -38,11 +38,19 @@ pub(super) struct Tally {
 impl Tally {
     /// `Of 24 claims of 5 published benchmarks 3 hold as stated, ...`.
     pub(super) fn sentence(&self) -> String {
-        let part = |(held, count): &(Held, usize)| match held {
-            Held::AsStated => format!("{count} hold as stated"),
-            Held::InDirectionOnly => format!("{count} in direction only"),
-            Held::Contradicted => format!("{count} are contradicted"),
-            Held::Inconclusive => format!("{count} are inconclusive"),
+        let part = |(held, count): &(Held, usize)| {
+            let one = *count == 1;
+            let verb = match held {
+                Held::AsStated if one => "holds as stated",
+                Held::AsStated => "hold as stated",
+                Held::InDirectionOnly if one => "holds in direction only",
+                Held::InDirectionOnly => "hold in direction only",
+                Held::Contradicted if one => "is contradicted",
+                Held::Contradicted => "are contradicted",
+                Held::Inconclusive if one => "is inconclusive",
+                Held::Inconclusive => "are inconclusive",
+            };
+            format!("{count} {verb}")
         };
         let parts: Vec<String> = self.counts.iter().map(part).collect();
         let Some((last, first)) = parts.split_last().filter(|_| self.claims > 0) else { return String::new() };
@@ -53,14 +61,28 @@ impl Tally {
     }
 }
 
+/// How the claims of one experiment fared, as a bar of as many parts as there are claims.
+pub(super) fn bar(claims: &[Claim]) -> String {
+    let mut held: Vec<Held> = claims.iter().map(Claim::held).collect();
+    held.sort_unstable();
+    let told: Vec<String> = counts(&held).iter().map(|(held, count)| format!("{count} {}", held.text())).collect();
+    let parts = held.iter().map(|held| format!("<i class=\"{}\"></i>", held.tone().name()));
+    format!(
+        "<p class=\"parts\"><span aria-hidden=\"true\">{}</span> <small>{}</small></p>",
+        parts.collect::<String>(),
+        told.join(", ")
+    )
+}
+
+fn counts(held: &[Held]) -> Vec<(Held, usize)> {
+    let count = |one: Held| (one, held.iter().filter(|held| **held == one).count());
+    Held::ALL.into_iter().map(count).filter(|(_, count)| *count > 0).collect()
+}
+
 pub(super) fn tally(site: &Catalogue<'_>) -> Tally {
-    let claims: Vec<&Claim> = site.published().flat_map(|experiment| &experiment.speaker().claims).collect();
-    let count = |held: Held| (held, claims.iter().filter(|claim| claim.held() == held).count());
-    Tally {
-        claims: claims.len(),
-        experiments: site.published().count(),
-        counts: Held::ALL.into_iter().map(count).filter(|(_, count)| *count > 0).collect(),
-    }
+    let claims = site.published().flat_map(|experiment| &experiment.speaker().claims);
+    let held: Vec<Held> = claims.map(Claim::held).collect();
+    Tally { claims: held.len(), experiments: site.published().count(), counts: counts(&held) }
 }
 
 pub(super) fn page(site: &Catalogue<'_>, settings: &Settings) -> Result<File, SiteError> {
@@ -93,7 +115,7 @@ mod tests {
             counts: counts.to_vec(),
         };
         let both = tally(&[(Held::AsStated, 3), (Held::Contradicted, 2), (Held::Inconclusive, 1)]);
-        let expected = "Of 6 claims of 1 published benchmark 3 hold as stated, 2 are contradicted and 1 are inconclusive.";
+        let expected = "Of 6 claims of 1 published benchmark 3 hold as stated, 2 are contradicted and 1 is inconclusive.";
         assert_eq!(both.sentence(), expected);
         assert_eq!(tally(&[]).sentence(), "");
         assert_eq!(tally(&[(Held::AsStated, 2)]).sentence(), "Of 2 claims of 1 published benchmark 2 hold as stated.");

@@ -11,6 +11,7 @@ use crate::{
     Document,
     document::{Kind, Status},
     gather::{GatherError, gather},
+    write::html,
 };
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -83,6 +84,10 @@ impl Entry {
     pub fn day(&self) -> String {
         let began = self.began.parse::<jiff::Timestamp>();
         began.map_or_else(|_| self.began.clone(), |time| time.strftime("%-d %B %Y").to_string())
+    }
+
+    pub(crate) fn datetime(&self) -> String {
+        html::datetime(&self.began)
     }
 
     /// How the service of this name did in it.

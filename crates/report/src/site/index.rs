@@ -7,7 +7,8 @@ use super::{
     Entry, Settings, SiteError,
     address::Address,
     catalogue::{Catalogue, Experiment},
-    claims::{Tally, tally},
+    chart,
+    claims::{self, Tally, tally},
     frame::{self, Frame},
     row::{Figure, Row},
     words::several,
@@ -49,6 +50,8 @@ struct Card<'a> {
     link: String,
     count: String,
     standing: Standing,
+    /// Its first rows, or how its claims fared; HTML.
+    picture: String,
 }
 
 struct Language<'a> {
@@ -100,7 +103,7 @@ pub(super) fn page(site: &Catalogue<'_>, settings: &Settings) -> Result<File, Si
     let index = Index {
         title: &settings.title,
         hero,
-        cards: site.experiments.values().map(|experiment| card(experiment, &frame)).collect(),
+        cards: experiments(site).into_iter().map(|experiment| card(experiment, &frame)).collect(),
         languages: languages(site, &frame),
         tally: tally(site),
         claims: frame.to(Address::Claims),
@@ -110,6 +113,13 @@ pub(super) fn page(site: &Catalogue<'_>, settings: &Settings) -> Result<File, Si
     frame::file(&frame, &index.render()?)
 }
 
+/// Those that rank services first, then the published ones.
+fn experiments<'a, 'b>(site: &'b Catalogue<'a>) -> Vec<&'b Experiment<'a>> {
+    let mut experiments: Vec<&Experiment<'_>> = site.experiments.values().collect();
+    experiments.sort_by_key(|experiment| (!experiment.speaker().claims.is_empty(), experiment.name));
+    experiments
+}
+
 fn card<'a>(experiment: &Experiment<'a>, frame: &Frame<'_>) -> Card<'a> {
     let run = experiment.speaker();
     Card {
@@ -117,6 +127,15 @@ fn card<'a>(experiment: &Experiment<'a>, frame: &Frame<'_>) -> Card<'a> {
         link: frame.to(Address::Experiment(experiment.name)),
         count: several(experiment.runs.len(), "run"),
         standing: Standing::of(run),
+        picture: picture(run),
+    }
+}
+
+/// How its claims fared, or the first of its rows.
+fn picture(run: &Entry) -> String {
+    match run.claims.as_slice() {
+        [] => chart::points(run.rows.iter().filter_map(|row| Some((row.service.as_str(), row.cpu_ratio?)))),
+        claims => claims::bar(claims),
     }
 }
 

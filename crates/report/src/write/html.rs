@@ -113,6 +113,12 @@ fn page(
     Page { document, served, around, sections, silent, json: embedded(document) }.render()
 }
 
+/// An instant as HTML has it: to the millisecond. What is no time stays as it is.
+pub(crate) fn datetime(instant: &str) -> String {
+    let parsed = instant.parse::<jiff::Timestamp>();
+    parsed.map_or_else(|_| instant.to_owned(), |time| time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string())
+}
+
 /// The document as JSON, which cannot end the element that it stands in, whatever a service is called.
 fn embedded(document: &Document) -> String {
     // A document has strings and finite numbers only: there is nothing that JSON could not say.
@@ -160,6 +166,10 @@ impl Page<'_> {
             |_| self.document.began.clone(),
             |time| time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
         )
+    }
+
+    fn datetime(&self) -> String {
+        datetime(&self.document.began)
     }
 
     fn checks(&self) -> String {

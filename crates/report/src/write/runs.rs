@@ -83,6 +83,10 @@ impl Listed {
         self.bytes.map_or_else(|| "-".to_owned(), |bytes| Unit::Bytes.show(bytes as f64))
     }
 
+    fn datetime(&self) -> String {
+        html::datetime(&self.began)
+    }
+
     /// To the minute; what is no time stands as it is.
     fn when(&self) -> String {
         match self.began.parse::<Timestamp>() {
