@@ -114,8 +114,16 @@
     if (number2 === 0 && unit !== "change") return "0";
     return show(unit, Number(number2.toPrecision(12))).replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
   }
-  function interval(column2, [low, high]) {
-    return `${show(column2.unit, low)} .. ${show(column2.unit, high)}`;
+  function split(text) {
+    const [, number2, unit] = /^(.*?\d)(\D*)$/.exec(text) ?? ["", text, ""];
+    return { number: number2, unit };
+  }
+  function both(unit, [one, other], between) {
+    const [first, second] = [show(unit, one), show(unit, other)];
+    return (split(first).unit === split(second).unit ? split(first).number : first) + between + second;
+  }
+  function interval(column2, ends2) {
+    return both(column2.unit, ends2, " .. ");
   }
 
   // src/order.js
@@ -240,12 +248,15 @@
       return { id: "", query: new URLSearchParams() };
     }
   }
-  function address(id, table, { chosen, sorting }) {
+  function address(id, table, { chosen, sorting }, asked) {
     const query = new URLSearchParams();
     if (sorting) query.append("sort", (sorting.down ? "-" : "") + table.columns[sorting.place].key);
     if (chosen.text !== "") query.append("find", chosen.text);
     for (const [key, values] of chosen.facets) for (const value2 of values) query.append(ONLY + key, value2);
-    const text = query.toString();
+    const more = [];
+    if (asked?.pair) more.push(`compare=${asked.pair.map(encodeURIComponent).join(",")}`);
+    if (asked?.service != null) more.push(`service=${encodeURIComponent(asked.service)}`);
+    const text = [query.toString(), ...more].filter((part2) => part2 !== "").join("&");
     return text === "" ? `#${encodeURIComponent(id)}` : `#${encodeURIComponent(id)}?${text}`;
   }
   function recalled(table, query) {
@@ -258,6 +269,21 @@
     const sort = query.get("sort") ?? "";
     const place2 = table.columns.findIndex((column2) => !column2.hidden && column2.key === sort.replace(/^-/, ""));
     return { chosen, sorting: place2 < 0 ? null : { place: place2, down: sort.startsWith("-") } };
+  }
+  function askedFor(hash) {
+    const query = hash.split(/\?(.*)/s)[1] ?? "";
+    const raw = (name) => query.split("&").find((part2) => part2.startsWith(`${name}=`))?.slice(name.length + 1);
+    try {
+      const pair2 = raw("compare") ?? "";
+      const names2 = pair2.includes(",") ? pair2.split(",").map(decodeURIComponent) : decodeURIComponent(pair2).split(",");
+      const service = raw("service");
+      return {
+        pair: names2.length === 2 ? [names2[0], names2[1]] : null,
+        service: service === void 0 ? null : decodeURIComponent(service)
+      };
+    } catch {
+      return { pair: null, service: null };
+    }
   }
 
   // src/export.js
@@ -489,25 +515,25 @@
   function bound(scale, value2) {
     return value2 === null ? null : coordinate(scale, value2);
   }
-  function claimed(scale, both) {
-    const [low, high] = (both ?? [null, null]).map((end) => bound(scale, end));
+  function claimed(scale, both2) {
+    const [low, high] = (both2 ?? [null, null]).map((end) => bound(scale, end));
     return low === null && high === null ? null : [low, high];
   }
   function span(table, column2, row, scale) {
-    const both = ends(table, column2, row);
-    if (!both) return null;
-    const low = coordinate(scale, both[0]) ?? coordinate(scale, number(row, table.columns.indexOf(column2)) ?? both[1]);
-    const high = coordinate(scale, both[1]);
+    const both2 = ends(table, column2, row);
+    if (!both2) return null;
+    const low = coordinate(scale, both2[0]) ?? coordinate(scale, number(row, table.columns.indexOf(column2)) ?? both2[1]);
+    const high = coordinate(scale, both2[1]);
     return low === null || high === null ? null : [low, high];
   }
   function extent(series, way) {
     let [low, high] = [Infinity, -Infinity];
     for (const { points: points2 } of series) {
       for (const point of points2) {
-        const both = way === "x" ? point.xEnds : point.yEnds;
+        const both2 = way === "x" ? point.xEnds : point.yEnds;
         const marks = way === "x" ? [point.bound, ...point.band ?? []].filter((mark) => mark !== null) : [];
-        low = Math.min(low, point[way], both?.[0] ?? Infinity, ...marks);
-        high = Math.max(high, point[way], both?.[1] ?? -Infinity, ...marks);
+        low = Math.min(low, point[way], both2?.[0] ?? Infinity, ...marks);
+        high = Math.max(high, point[way], both2?.[1] ?? -Infinity, ...marks);
       }
     }
     return [low, high];
@@ -638,8 +664,8 @@
       z: 5,
       data: all.map(pair),
       renderItem: (item, api) => {
-        const grid = item.coordSys;
-        const isInside = (box) => box[0] > grid.x && box[2] < width - 4 && box[3] < grid.y + grid.height;
+        const grid2 = item.coordSys;
+        const isInside = (box) => box[0] > grid2.x && box[2] < width - 4 && box[3] < grid2.y + grid2.height;
         if (item.dataIndex === 0 || !taken) {
           taken = all.map((point2) => api.coord(pair(point2))).map(([x2, y2]) => [x2 - 6, y2 - 6, x2 + 6, y2 + 6]);
           for (const point2 of all) if (point2.bound !== null) taken.push(around(api.coord([point2.bound, point2.y])));
@@ -755,12 +781,12 @@
         const children = [];
         const middle = api.coord([point.x, point.y]);
         for (
-          const [way, both] of
+          const [way, both2] of
           /** @type {const} */
           [["x", point.xEnds], ["y", point.yEnds]]
         ) {
-          if (!both) continue;
-          const [from, to] = both.map((end) => api.coord(way === "x" ? [end, point.y] : [point.x, end]));
+          if (!both2) continue;
+          const [from, to] = both2.map((end) => api.coord(way === "x" ? [end, point.y] : [point.x, end]));
           from[1] += way === "x" ? shift : 0;
           to[1] += way === "x" ? shift : 0;
           children.push(whisker(from, to, way, color, isBar ? 1.25 : 1));
@@ -835,10 +861,10 @@
   }
   function markdown(table, places, rows) {
     const escaped = (text) => text.replace(/[\\`*_[\]<>|#~]/g, "\\$&").replace(/\s+/g, " ");
-    const cell = (row, at) => {
+    const cell2 = (row, at) => {
       const [column2, values] = [table.columns[at], table.rows[row]];
-      const both = typeof values[at] === "number" ? ends(table, column2, values) : null;
-      return sign(table, column2, values) + shown(column2.unit, values[at] ?? null) + (both ? ` (${interval(column2, both)})` : "");
+      const both2 = typeof values[at] === "number" ? ends(table, column2, values) : null;
+      return sign(table, column2, values) + shown(column2.unit, values[at] ?? null) + (both2 ? ` (${interval(column2, both2)})` : "");
     };
     const line = (cells) => `| ${cells.join(" | ")} |
 `;
@@ -846,7 +872,7 @@
     return [
       line(places.map((at) => escaped(table.columns[at].title))),
       line(places.map((at) => isNumber(at) ? "---:" : "---")),
-      ...rows.map((row) => line(places.map((at) => escaped(cell(row, at)))))
+      ...rows.map((row) => line(places.map((at) => escaped(cell2(row, at)))))
     ].join("");
   }
   function save(name, type, text) {
@@ -861,9 +887,7 @@
     for (const code of root.querySelectorAll(".facts .code code")) {
       const label = code.closest("div")?.querySelector("dt")?.textContent ?? "";
       const copier = button("Copy", async () => {
-        const done = await copy(code);
-        copier.textContent = done ? "Copied" : "Selected";
-        setTimeout(() => copier.textContent = "Copy", 2e3);
+        told(copier, await copy(code), "Selected");
       }, { class: "copy", "aria-label": `Copy: ${label}` });
       code.closest("dd")?.append(copier);
     }
@@ -872,8 +896,7 @@
     const copier = button("Copy as Markdown", async () => {
       const done = await copied(text());
       if (!done) save(`${id}.md`, "text/markdown", text());
-      copier.textContent = done ? "Copied" : "Saved";
-      setTimeout(() => copier.textContent = "Copy as Markdown", 2e3);
+      told(copier, done, "Saved");
     });
     return copier;
   }
@@ -881,6 +904,12 @@
     const done = await copied(code.textContent ?? "");
     if (!done) getSelection()?.selectAllChildren(code);
     return done;
+  }
+  function told(control, done, instead = "Not allowed") {
+    const before = control.dataset.text ?? control.textContent ?? "";
+    control.dataset.text = before;
+    control.textContent = done ? "Copied" : instead;
+    setTimeout(() => control.textContent = before, 2e3);
   }
   async function copied(text) {
     try {
@@ -907,25 +936,25 @@
   }
   function words2(table, chart, { point, series }) {
     const row = table.rows[point.row];
-    const list = make("dl");
+    const list2 = make("dl");
     const say = (column2, text, small) => {
       const value2 = make("dd", {}, make("bdi", {}, text));
       if (small) value2.append(" ", make("small", {}, small));
-      list.append(make("dt", {}, column2.title), value2);
+      list2.append(make("dt", {}, column2.title), value2);
     };
-    const told = /* @__PURE__ */ new Set([chart.series]);
+    const told3 = /* @__PURE__ */ new Set([chart.series]);
     const keys = [chart.x, chart.y, chart.n, chart.apart];
     if (point.apart) keys.push(...table.columns.filter((column2) => column2.unit === "text" && !column2.hidden).map((column2) => column2.key));
     for (const key of keys) {
       const at = place(table, key);
       const column2 = table.columns[at];
-      if (at < 0 || told.has(key) || row[at] === null || row[at] === point.name) continue;
-      told.add(key);
-      const both = ends(table, column2, row);
-      say(column2, sign(table, column2, row) + shown(column2.unit, row[at]), both ? interval(column2, both) : void 0);
+      if (at < 0 || told3.has(key) || row[at] === null || row[at] === point.name) continue;
+      told3.add(key);
+      const both2 = ends(table, column2, row);
+      say(column2, sign(table, column2, row) + shown(column2.unit, row[at]), both2 ? interval(column2, both2) : void 0);
     }
     const name = series && series !== point.name ? `${point.name}, ${series}` : point.name;
-    return [make("strong", {}, make("bdi", {}, name)), list];
+    return [make("strong", {}, make("bdi", {}, name)), list2];
   }
 
   // src/chart.js
@@ -1104,6 +1133,123 @@
     };
   }
 
+  // src/pair.js
+  var PAIRS = "pairs";
+  var INVERSE = { "at-least": "at-most", "at-most": "at-least" };
+  function rowOf(pairs, [one, other]) {
+    const [first, second] = [place(pairs, "first"), place(pairs, "second")];
+    const is = (row2, a, b) => row2[first] === a && row2[second] === b;
+    const row = pairs.rows.find((row2) => is(row2, one, other) || is(row2, other, one));
+    return row ? { row, inverse: !is(row, one, other) } : null;
+  }
+  function ratio(pairs, { row, inverse }, key) {
+    const at = place(pairs, key);
+    const value2 = number(row, at);
+    if (value2 === null) return null;
+    const range = ends(pairs, pairs.columns[at], row);
+    const bound2 = (
+      /** @type {Bound} */
+      row[place(pairs, `${key}_bound`)] ?? null
+    );
+    if (!inverse) return { value: value2, ends: range, bound: bound2 };
+    return { value: 1 / value2, ends: range && [1 / range[1], 1 / range[0]], bound: bound2 && INVERSE[bound2] };
+  }
+  function told2({ value: value2, ends: ends2, bound: bound2 }) {
+    const word = bound2 === null ? "" : `${bound2.replace("-", " ")} `;
+    return `${word}${show("times", value2)}${ends2 ? ` (${both("times", ends2, " .. ")})` : ""}`;
+  }
+  function leftOpen(of) {
+    return of?.ends ? Math.max(of.ends[1], 1 / of.ends[0]) - 1 : null;
+  }
+  function sentence(main, pairs, names2) {
+    const found = rowOf(pairs, names2);
+    if (!found) return null;
+    const [cpu, throughput] = [ratio(pairs, found, "cpu_ratio"), ratio(pairs, found, "throughput_ratio")];
+    const lines2 = [`${figures(names2, cpu, throughput)}${beside2(main, names2)}.`];
+    const separated = found.row[place(pairs, "separated")];
+    if (separated === false) lines2.unshift(`The data do not separate ${names2[0]} and ${names2[1]}.`);
+    if (separated === null) lines2.unshift("There are too few blocks to say whether they differ.");
+    if (separated === false) lines2.push(...excluded(pairs, found.row, cpu, throughput));
+    return lines2.join(" ");
+  }
+  function figures([one, other], cpu, throughput) {
+    if (cpu && throughput) return `${one} needs ${told2(cpu)} of ${other}'s CPU per request, at ${told2(throughput)} of its throughput`;
+    if (cpu) return `${one} needs ${told2(cpu)} of ${other}'s CPU per request; there is no valid ratio of their throughputs`;
+    if (throughput) return `${one} has ${told2(throughput)} of ${other}'s throughput; there is no valid ratio of their CPU per request`;
+    return `There is no valid ratio of ${one} to ${other}`;
+  }
+  function beside2(main, names2) {
+    const label = place(main, "label");
+    const rows = names2.map((name) => main.rows.find((row) => row[label] === name) ?? []);
+    const of = (key, title) => {
+      const at = place(main, key);
+      const [one, other] = rows.map((row) => number(row, at));
+      return one === null || other === null ? "" : `; ${title} ${both(main.columns[at].unit, [one, other], " against ")}`;
+    };
+    return of("latency_ns_p99", "p99") + of("rss_bytes_peak", "peak memory");
+  }
+  function excluded(pairs, row, cpu, throughput) {
+    const ofAll = number(row, place(pairs, "differ_most"));
+    const decides = row[place(pairs, "separated_by")] === "throughput" ? throughput : cpu;
+    const most = ofAll ?? leftOpen(decides);
+    const blocks = number(row, place(pairs, "blocks"));
+    if (most === null || blocks === null) return [];
+    const held = ofAll === null ? "for this pair alone" : "for all pairs together";
+    const isApart = decides?.ends && (decides.ends[0] > 1 || decides.ends[1] < 1);
+    return [
+      ...isApart ? ["As a pair alone they would be apart; with all pairs of the run allowed for they are not."] : [],
+      `A difference of more than ${show("share", most)} is excluded (95% ${held}).`,
+      `Four times as many blocks, ${4 * blocks}, would about halve that.`
+    ];
+  }
+
+  // src/compare.js
+  function comparing(main, pairs, asked, changed) {
+    const label = place(main, "label");
+    const known = new Set(["first", "second"].flatMap((key) => pairs.rows.map((row) => row[place(pairs, key)])));
+    const names2 = main.rows.map((row) => String(row[label] ?? "")).filter((name) => known.has(name));
+    if (names2.length < 2) return null;
+    const field = (title) => {
+      const options = names2.map((name) => make("option", { value: name }, name));
+      const select = make("select", { "aria-label": title, autocomplete: "off" }, make("option", { value: "" }, "service"), ...options);
+      select.addEventListener("change", chosen);
+      return select;
+    };
+    const [one, other] = [field("Compare this service"), field("with this one")];
+    const form = make("div", { class: "compare", role: "group", "aria-label": "Compare two services" }, "Compare ", one, " with ", other);
+    const text = make("p", { role: "status" });
+    const copier = button("Copy", async () => told(copier, await copied(`${text.textContent}
+${location.href}`)), {
+      "aria-label": "Copy the sentence and a link"
+    });
+    const close = button("Close", () => {
+      one.value = other.value = "";
+      chosen();
+      one.focus();
+    }, { "aria-label": "Close the comparison" });
+    const answer = make("div", { class: "compared", hidden: true }, text, make("span", {}, copier, close));
+    function chosen() {
+      asked.pair = one.value !== "" && other.value !== "" && one.value !== other.value ? [one.value, other.value] : null;
+      changed();
+      refresh();
+    }
+    function refresh() {
+      const said = asked.pair && sentence(main, pairs, asked.pair);
+      if (said && asked.pair) [one.value, other.value] = asked.pair;
+      const isSame = one.value !== "" && one.value === other.value;
+      answer.hidden = !said && !isSame;
+      copier.hidden = !said;
+      text.textContent = said || (isSame ? "These are the same service: choose another one." : "");
+    }
+    function begin2(name) {
+      one.value = name;
+      other.value = "";
+      chosen();
+      other.focus();
+    }
+    return { form, answer, refresh, begin: begin2 };
+  }
+
   // src/contents.js
   function contents(main) {
     const links = new Map([...document.querySelectorAll(".contents a")].map((link) => [link.getAttribute("href")?.slice(1) ?? "", link]));
@@ -1160,8 +1306,8 @@
     });
   }
   function followList() {
-    const list = document.querySelector("#main [data-events]");
-    if (!(list instanceof HTMLElement) || !list.dataset.events) return;
+    const list2 = document.querySelector("#main [data-events]");
+    if (!(list2 instanceof HTMLElement) || !list2.dataset.events) return;
     const lost = make("p", { class: "lost", role: "status" });
     find(document, ".bar").append(lost);
     const tell = (isLost) => lost.replaceChildren(isLost ? LOST : "");
@@ -1171,7 +1317,7 @@
       if (now) find(document, "#main").replaceChildren(document.adoptNode(now));
       for (const link of document.links) if (at && link.getAttribute("href") === at) link.focus();
     });
-    listen(list.dataset.events, tell, { list: ask });
+    listen(list2.dataset.events, tell, { list: ask });
   }
   var LOST = "The server does not answer: this is what it said last.";
   function listen(events, lost, hear) {
@@ -1252,6 +1398,77 @@
     };
   }
 
+  // src/panel.js
+  var ROWS_MAX = 8;
+  var PLACES = { homepage: "Website", source: "Source" };
+  function panel(data, { closed, compare }) {
+    const dialog = make("dialog", { class: "panel", "aria-labelledby": "panel-title" });
+    dialog.addEventListener("close", closed);
+    dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+    document.body.append(dialog);
+    function open(name) {
+      const parts2 = data.sections.flatMap((section) => part(section, name, () => dialog.close()));
+      if (parts2.length === 0) return false;
+      const copier = button("Copy link", async () => told(copier, await copied(location.href)));
+      const tools2 = make("div", { class: "tools" }, copier);
+      if (compare) tools2.prepend(button("Compare", () => {
+        dialog.close();
+        compare(name);
+      }));
+      tools2.append(button("Close", () => dialog.close()));
+      const head = make("header", {}, make("h2", { id: "panel-title" }, make("bdi", {}, name)), tools2);
+      dialog.replaceChildren(head, make("div", { class: "parts", tabindex: "0", role: "region", "aria-label": "What is known of it" }, ...parts2));
+      if (!dialog.open) dialog.showModal();
+      return true;
+    }
+    return { open, close: () => dialog.open && dialog.close(), end: () => dialog.remove() };
+  }
+  function part(section, name, leave) {
+    const table = section.table;
+    if (!table) return [];
+    const at = place(table, "label") < 0 ? place(table, "service") : place(table, "label");
+    const rows = table.rows.filter((row) => at >= 0 && row[at] === name);
+    if (rows.length === 0) return [];
+    const link = make("a", { href: `#${section.id}` }, section.title);
+    link.addEventListener("click", leave);
+    return [make("section", {}, make("h3", {}, link), ...ofRows(table, rows, at, section, leave))];
+  }
+  function ofRows(table, rows, at, section, leave) {
+    const has2 = (place2) => rows.some((row) => row[place2] !== null && row[place2] !== "");
+    const columns = table.columns.map((column2, place2) => ({ column: column2, place: place2 })).filter(({ column: column2, place: place2 }) => place2 !== at && !column2.hidden && has2(place2));
+    if (rows.length === 1) return [list(table, rows[0], columns), ...elsewhere(table, rows[0])];
+    if (rows.length <= ROWS_MAX) return [grid(table, rows, columns)];
+    const filter = new URLSearchParams({ find: String(rows[0][at]) });
+    const link = make("a", { href: `#${section.id}?${filter}` }, `${rows.length} rows`);
+    link.addEventListener("click", leave);
+    return [make("p", {}, link)];
+  }
+  function cell(table, row, { column: column2, place: place2 }) {
+    const value2 = row[place2] ?? null;
+    const both2 = typeof value2 === "number" ? ends(table, column2, row) : null;
+    const text = make("bdi", {}, value2 === null ? "-" : sign(table, column2, row) + shown(column2.unit, value2));
+    return both2 ? [text, " ", make("small", {}, interval(column2, both2))] : [text];
+  }
+  function list(table, row, columns) {
+    return make("dl", {}, ...columns.map((of) => make("div", {}, make("dt", { title: of.column.help ?? false }, of.column.title), make("dd", {}, ...cell(table, row, of)))));
+  }
+  function grid(table, rows, columns) {
+    const first = names(table);
+    const head = make("tr", {}, ...columns.map(({ column: column2 }) => make("th", { scope: "col" }, column2.title)));
+    const lines2 = rows.map((row) => make("tr", {}, ...columns.map((of) => make("td", { class: of.place !== first && of.column.unit !== "text" && "number" }, ...cell(table, row, of)))));
+    const box = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": table.caption });
+    box.append(make("table", {}, make("thead", {}, head), make("tbody", {}, ...lines2)));
+    return box;
+  }
+  function elsewhere(table, row) {
+    const links = Object.entries(PLACES).flatMap(([key, title]) => {
+      const to = row[place(table, key)];
+      if (typeof to !== "string" || !/^https?:\/\//.test(to)) return [];
+      return [make("a", { href: to, rel: "noreferrer noopener", target: "_blank" }, title)];
+    });
+    return links.length === 0 ? [] : [make("p", { class: "places" }, ...links)];
+  }
+
   // src/table.js
   var PAGE_ROWS = 100;
   var SHORT_LETTERS_MAX = 32;
@@ -1269,7 +1486,7 @@
     const fold = box.closest("details.fold");
     const heads = [...element.querySelectorAll("thead th")].filter((head) => head instanceof HTMLElement);
     const written = writtenRows(body);
-    const nameAt = names(table);
+    const [nameAt, referenceAt] = [names(table), place(table, "is_reference")];
     const places = heads.map((head) => Number(head.dataset.place));
     const status = make("span", { class: "tell", role: "status" });
     const pages = make("span", { class: "pages" });
@@ -1300,7 +1517,9 @@
       turned();
     }
     function inOrder() {
-      return position.sorting ? sorted(table, rows, position.sorting) : rows;
+      const order = position.sorting ? sorted(table, rows, position.sorting) : rows;
+      const isReference = (row) => table.rows[row][referenceAt] === true;
+      return referenceAt < 0 ? order : [...order.filter(isReference), ...order.filter((row) => !isReference(row))];
     }
     function visiblePlaces() {
       return heads.filter((head) => head.checkVisibility()).map((head) => Number(head.dataset.place));
@@ -1313,7 +1532,7 @@
       position.page = Math.min(position.page, count - 1);
       const shownRows = isLong ? order.slice(position.page * PAGE_ROWS, (position.page + 1) * PAGE_ROWS) : order;
       body.replaceChildren(...shownRows.flatMap((row) => written.get(row) ?? made(row)));
-      element.classList.toggle("sorted", sorting !== null);
+      element.classList.toggle("moved", sorting !== null || order.length < table.rows.length);
       for (const head of heads) {
         const isIt = Number(head.dataset.place) === sorting?.place;
         if (isIt) head.setAttribute("aria-sort", sorting.down ? "descending" : "ascending");
@@ -1347,11 +1566,11 @@
         const text = sign(table, column2, values) + shown(column2.unit, value2);
         const numeric = column2.unit !== "text" && column2.unit !== "flag";
         const attributes = { "data-value": raw, class: numeric && "number" };
-        const cell = at === nameAt ? make("th", { scope: "row", ...attributes }) : make("td", attributes);
-        cell.append(numeric ? text : make("bdi", { title: text.length > SHORT_LETTERS_MAX && text }, text));
-        const both = typeof value2 === "number" ? ends(table, column2, values) : null;
-        if (both) cell.append(" ", make("small", {}, interval(column2, both)));
-        line.append(cell);
+        const cell2 = at === nameAt ? make("th", { scope: "row", ...attributes }) : make("td", attributes);
+        cell2.append(numeric ? text : make("bdi", { title: text.length > SHORT_LETTERS_MAX && text }, text));
+        const both2 = typeof value2 === "number" ? ends(table, column2, values) : null;
+        if (both2) cell2.append(" ", make("small", {}, interval(column2, both2)));
+        line.append(cell2);
       }
       return line;
     }
@@ -1406,13 +1625,14 @@
   // src/page.js
   var memories = /* @__PURE__ */ new Map();
   var recalls = /* @__PURE__ */ new Map();
+  var asks = /* @__PURE__ */ new Map();
   var pictures = [];
   var stop = () => {
   };
   function memoryOf(section) {
     let memory = memories.get(section.id);
     if (!memory) {
-      memory = { chosen: nothingChosen(), position: { sorting: null, page: 0 }, switched: [], open: null };
+      memory = { chosen: nothingChosen(), position: { sorting: null, page: 0 }, switched: [], open: null, asked: { pair: null, service: null } };
       memories.set(section.id, memory);
     }
     while (memory.switched.length < section.charts.length) memory.switched.push(/* @__PURE__ */ new Map());
@@ -1444,14 +1664,62 @@
       const element = document.getElementById(section.id);
       if (element && section.table) updates.push(sectionOf(element, section, section.table, first?.table ?? null, look, update));
     }
+    const leave = first?.table ? services(data, first, first.table) : () => {
+    };
     copiers(main);
     const unwatch = contents(main);
     update();
     recall();
     stop = () => {
       unwatch();
+      leave();
       for (const one of pictures) one.end();
       pictures = [];
+    };
+  }
+  function services(data, first, table) {
+    const memory = memoryOf(first);
+    const noted = () => noteInAddress(first.id, table, memory);
+    const pairs = data.sections.find((section) => section.id === PAIRS)?.table;
+    const box = find(document, `#${CSS.escape(first.id)}-table`);
+    const pair2 = pairs ? comparing(table, pairs, memory.asked, noted) : null;
+    if (pair2) {
+      const filters = box.querySelector(".filters") ?? make("div", { class: "filters" });
+      box.prepend(make("div", { class: "top" }, filters, pair2.form), pair2.answer);
+      pair2.refresh();
+    }
+    const beside3 = panel(data, {
+      closed() {
+        memory.asked.service = null;
+        noted();
+      },
+      compare: pair2 && pair2.begin
+    });
+    const open = (name) => {
+      memory.asked.service = name !== null && beside3.open(name) ? name : null;
+      if (memory.asked.service === null) beside3.close();
+    };
+    const label = place(table, "label");
+    for (const cell2 of label < 0 ? [] : box.querySelectorAll("tbody tr[data-row] th[scope=row]")) {
+      const name = String(table.rows[Number(cell2.closest("tr")?.dataset.row)]?.[label] ?? "");
+      const link = make("a", { href: `#${encodeURIComponent(first.id)}?service=${encodeURIComponent(name)}`, class: "name" });
+      cell2.firstElementChild?.replaceWith(link);
+      link.append(make("bdi", { title: name.length > 32 && name }, name));
+      link.addEventListener("click", (event) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        open(name);
+        noted();
+      });
+    }
+    asks.set(first.id, (asked) => {
+      memory.asked.pair = asked.pair;
+      pair2?.refresh();
+      open(asked.service);
+    });
+    return () => {
+      memory.asked.service = null;
+      beside3.end();
     };
   }
   function column(table, at) {
@@ -1516,10 +1784,12 @@
   }
   function recall() {
     const { id, query } = parts(location.hash);
-    if (query.size > 0) recalls.get(id)?.(query);
+    if (query.size === 0) return;
+    recalls.get(id)?.(query);
+    asks.get(id)?.(askedFor(location.hash));
   }
-  function noteInAddress(id, table, { chosen, position }) {
-    history.replaceState(null, "", address(id, table, { chosen, sorting: position.sorting }));
+  function noteInAddress(id, table, { chosen, position, asked }) {
+    history.replaceState(null, "", address(id, table, { chosen, sorting: position.sorting }, asked));
   }
   function printable() {
     let opened = [];

@@ -20,9 +20,7 @@
     for (const code of root.querySelectorAll(".facts .code code")) {
       const label = code.closest("div")?.querySelector("dt")?.textContent ?? "";
       const copier = button("Copy", async () => {
-        const done = await copy(code);
-        copier.textContent = done ? "Copied" : "Selected";
-        setTimeout(() => copier.textContent = "Copy", 2e3);
+        told(copier, await copy(code), "Selected");
       }, { class: "copy", "aria-label": `Copy: ${label}` });
       code.closest("dd")?.append(copier);
     }
@@ -31,6 +29,12 @@
     const done = await copied(code.textContent ?? "");
     if (!done) getSelection()?.selectAllChildren(code);
     return done;
+  }
+  function told(control, done, instead = "Not allowed") {
+    const before = control.dataset.text ?? control.textContent ?? "";
+    control.dataset.text = before;
+    control.textContent = done ? "Copied" : instead;
+    setTimeout(() => control.textContent = before, 2e3);
   }
   async function copied(text) {
     try {
@@ -100,14 +104,14 @@
     if (!ask || known.length === 0) return;
     const options = () => known.map((one) => make("option", { value: one.getAttribute("value") ?? "" }, one.textContent ?? ""));
     const [first, second] = ["First service", "Second service"].map((label) => make("select", { "aria-label": label }, ...options()));
-    const told = make("p", { class: "lead", role: "status" });
-    ask.append(first, " against ", second, told);
+    const told2 = make("p", { class: "lead", role: "status" });
+    ask.append(first, " against ", second, told2);
     ask.hidden = false;
     document.getElementById("all-pairs")?.setAttribute("hidden", "");
     const show = () => {
       const asked = document.getElementById(`${first.value},${second.value}`)?.closest(".pair");
       for (const pair of document.querySelectorAll(".pair")) pair.toggleAttribute("hidden", pair !== asked);
-      told.textContent = asked ? "" : "No run has both of them in the same blocks.";
+      told2.textContent = asked ? "" : "No run has both of them in the same blocks.";
     };
     const recall = () => {
       const [one, other] = decoded(location.hash.slice(1)).split(",");
@@ -146,18 +150,18 @@
   function searchBox(root) {
     const list = make("ul", { class: "found", hidden: true });
     const input = make("input", { type: "search", placeholder: "Search", "aria-label": "Search this site" });
-    const told = make("span", { class: "sr", role: "status" });
+    const told2 = make("span", { class: "sr", role: "status" });
     let known = null;
     const show = async () => {
       known ??= load(`${root}assets/search.js`);
       const found = matches(await known, input.value).slice(0, FOUND_MAX);
       list.replaceChildren(...found.map(([name, kind, path]) => make("li", {}, make("a", { href: root + path }, make("bdi", {}, name), " ", make("small", {}, kind)))));
       list.hidden = found.length === 0;
-      told.textContent = input.value === "" ? "" : `${found.length} found`;
+      told2.textContent = input.value === "" ? "" : `${found.length} found`;
     };
     input.addEventListener("input", show);
     input.addEventListener("focus", show);
-    const box = make("search", { class: "search" }, input, list, told);
+    const box = make("search", { class: "search" }, input, list, told2);
     box.addEventListener("keydown", (event) => {
       const links = [...list.querySelectorAll("a")];
       const at = links.findIndex((link) => link === document.activeElement);

@@ -1,5 +1,6 @@
 // What a reader did with a table, in the fragment of the address, so that a link shows it to others:
-// `#ranks?sort=-p99&find=hyper&only.language=rust`. A page that is opened from disk may change no other part of it. Pure.
+// `#ranks?sort=-p99&find=hyper&only.language=rust&compare=hyper,axum`. A page that is opened from disk may change no other
+// part of it. Pure.
 
 import { nothingChosen } from "./filter.js";
 
@@ -7,6 +8,7 @@ import { nothingChosen } from "./filter.js";
 /** @import { Chosen } from "./filter.js" */
 /** @import { Sorting } from "./order.js" */
 /** @typedef {{ chosen: Chosen, sorting: Sorting|null }} Seen */
+/** @typedef {{ pair: [string, string]|null, service: string|null }} Asked Services that are compared; one that is looked at. */
 
 /** Before the key of a column whose values are chosen. */
 const ONLY = "only.";
@@ -28,13 +30,18 @@ export function parts(hash) {
  * @param {string} id
  * @param {Table} table
  * @param {Seen} seen
+ * @param {Asked} [asked]
  */
-export function address(id, table, { chosen, sorting }) {
+export function address(id, table, { chosen, sorting }, asked) {
   const query = new URLSearchParams();
   if (sorting) query.append("sort", (sorting.down ? "-" : "") + table.columns[sorting.place].key);
   if (chosen.text !== "") query.append("find", chosen.text);
   for (const [key, values] of chosen.facets) for (const value of values) query.append(ONLY + key, value);
-  const text = query.toString();
+  // By hand: a comma between two names can be read in a link, and one within a name is written differently.
+  const more = [];
+  if (asked?.pair) more.push(`compare=${asked.pair.map(encodeURIComponent).join(",")}`);
+  if (asked?.service != null) more.push(`service=${encodeURIComponent(asked.service)}`);
+  const text = [query.toString(), ...more].filter((part) => part !== "").join("&");
   return text === "" ? `#${encodeURIComponent(id)}` : `#${encodeURIComponent(id)}?${text}`;
 }
 
@@ -54,4 +61,26 @@ export function recalled(table, query) {
   const sort = query.get("sort") ?? "";
   const place = table.columns.findIndex((column) => !column.hidden && column.key === sort.replace(/^-/, ""));
   return { chosen, sorting: place < 0 ? null : { place, down: sort.startsWith("-") } };
+}
+
+/**
+ * The services that an address asks for.
+ * @param {string} hash
+ * @returns {Asked}
+ */
+export function askedFor(hash) {
+  const query = hash.split(/\?(.*)/s)[1] ?? "";
+  const raw = (/** @type {string} */ name) => query.split("&").find((part) => part.startsWith(`${name}=`))?.slice(name.length + 1);
+  try {
+    const pair = raw("compare") ?? "";
+    // What carries a link may have written its comma as it writes one within a name.
+    const names = pair.includes(",") ? pair.split(",").map(decodeURIComponent) : decodeURIComponent(pair).split(",");
+    const service = raw("service");
+    return {
+      pair: names.length === 2 ? [names[0], names[1]] : null,
+      service: service === undefined ? null : decodeURIComponent(service),
+    };
+  } catch {
+    return { pair: null, service: null };
+  }
 }

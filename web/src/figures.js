@@ -117,10 +117,30 @@ export function tick(unit, number) {
 }
 
 /**
+ * A number without its unit, and its unit, as `Parts` of tare-analysis.
+ * @param {string} text
+ */
+function split(text) {
+  const [, number, unit] = /^(.*?\d)(\D*)$/.exec(text) ?? ["", text, ""];
+  return { number, unit };
+}
+
+/**
+ * Two numbers, with their unit once where it is the same: `99.5 .. 104.7%`, `3.99 against 5.04 MiB`.
+ * @param {Unit} unit
+ * @param {[number, number]} ends
+ * @param {string} between
+ */
+export function both(unit, [one, other], between) {
+  const [first, second] = [show(unit, one), show(unit, other)];
+  return (split(first).unit === split(second).unit ? split(first).number : first) + between + second;
+}
+
+/**
  * What stands beside a value: the ends of its interval.
  * @param {Column} column
  * @param {[number, number]} ends
  */
-export function interval(column, [low, high]) {
-  return `${show(column.unit, low)} .. ${show(column.unit, high)}`;
+export function interval(column, ends) {
+  return both(column.unit, ends, " .. ");
 }

@@ -1,17 +1,21 @@
 // What a page does. It is complete without this: text and tables are there, only charts and long tables are not.
 
-import { address, parts, recalled } from "./address.js";
+import { address, askedFor, parts, recalled } from "./address.js";
 import { picture } from "./chart.js";
+import { comparing } from "./compare.js";
 import { contents, openTarget } from "./contents.js";
 import { names, place } from "./data.js";
 import { button, find, make } from "./dom.js";
 import { closeElsewhere, fields, isActive, nothingChosen, passes, reset } from "./filter.js";
 import { follow, followList } from "./live.js";
 import { looks } from "./looks.js";
+import { PAIRS } from "./pair.js";
+import { panel } from "./panel.js";
 import { copiers, save } from "./save.js";
 import { tableOf } from "./table.js";
 import { themeButton } from "./theme.js";
 
+/** @import { Asked } from "./address.js" */
 /** @import { Picture } from "./chart.js" */
 /** @import { Doc, Section, Table } from "./data.js" */
 /** @import { Chosen } from "./filter.js" */
@@ -19,13 +23,15 @@ import { themeButton } from "./theme.js";
 
 /**
  * What a reader did in a section. It is kept when a page that is served shows something newer.
- * @typedef {{ chosen: Chosen, position: Position, switched: Map<string, boolean>[], open: boolean|null }} Memory
+ * @typedef {{ chosen: Chosen, position: Position, switched: Map<string, boolean>[], open: boolean|null, asked: Asked }} Memory
  */
 
 /** @type {Map<string, Memory>} */
 const memories = new Map();
 /** What shows a section as an address says. @type {Map<string, (query: URLSearchParams) => void>} */
 const recalls = new Map();
+/** What answers what an address asks. @type {Map<string, (asked: Asked) => void>} */
+const asks = new Map();
 /** @type {Picture[]} */
 let pictures = [];
 let stop = () => {};
@@ -34,7 +40,7 @@ let stop = () => {};
 function memoryOf(section) {
   let memory = memories.get(section.id);
   if (!memory) {
-    memory = { chosen: nothingChosen(), position: { sorting: null, page: 0 }, switched: [], open: null };
+    memory = { chosen: nothingChosen(), position: { sorting: null, page: 0 }, switched: [], open: null, asked: { pair: null, service: null } };
     memories.set(section.id, memory);
   }
   while (memory.switched.length < section.charts.length) memory.switched.push(new Map());
@@ -71,14 +77,69 @@ function begin() {
     const element = document.getElementById(section.id);
     if (element && section.table) updates.push(sectionOf(element, section, section.table, first?.table ?? null, look, update));
   }
+  const leave = first?.table ? services(data, first, first.table) : () => {};
   copiers(main);
   const unwatch = contents(main);
   update();
   recall();
   stop = () => {
     unwatch();
+    leave();
     for (const one of pictures) one.end();
     pictures = [];
+  };
+}
+
+/**
+ * What is asked of the services of the main table: one by its name, two by their names.
+ * @param {Doc} data
+ * @param {Section} first
+ * @param {Table} table
+ * @returns {() => void} What ends it.
+ */
+function services(data, first, table) {
+  const memory = memoryOf(first);
+  const noted = () => noteInAddress(first.id, table, memory);
+  const pairs = data.sections.find((section) => section.id === PAIRS)?.table;
+  const box = find(document, `#${CSS.escape(first.id)}-table`);
+  const pair = pairs ? comparing(table, pairs, memory.asked, noted) : null;
+  if (pair) {
+    const filters = box.querySelector(".filters") ?? make("div", { class: "filters" });
+    box.prepend(make("div", { class: "top" }, filters, pair.form), pair.answer);
+    pair.refresh();
+  }
+  const beside = panel(data, {
+    closed() {
+      memory.asked.service = null;
+      noted();
+    },
+    compare: pair && pair.begin,
+  });
+  const open = (/** @type {string|null} */ name) => {
+    memory.asked.service = name !== null && beside.open(name) ? name : null;
+    if (memory.asked.service === null) beside.close();
+  };
+  const label = place(table, "label");
+  for (const cell of label < 0 ? [] : box.querySelectorAll("tbody tr[data-row] th[scope=row]")) {
+    const name = String(table.rows[Number(cell.closest("tr")?.dataset.row)]?.[label] ?? "");
+    const link = make("a", { href: `#${encodeURIComponent(first.id)}?service=${encodeURIComponent(name)}`, class: "name" });
+    cell.firstElementChild?.replaceWith(link);
+    link.append(make("bdi", { title: name.length > 32 && name }, name));
+    link.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      open(name);
+      noted();
+    });
+  }
+  asks.set(first.id, (asked) => {
+    memory.asked.pair = asked.pair;
+    pair?.refresh();
+    open(asked.service);
+  });
+  return () => {
+    memory.asked.service = null;
+    beside.end();
   };
 }
 
@@ -165,12 +226,14 @@ function sectionOf(element, section, table, first, look, update) {
 /** Shows what the address says, if it says anything. */
 function recall() {
   const { id, query } = parts(location.hash);
-  if (query.size > 0) recalls.get(id)?.(query);
+  if (query.size === 0) return;
+  recalls.get(id)?.(query);
+  asks.get(id)?.(askedFor(location.hash));
 }
 
 /** @param {string} id @param {Table} table @param {Memory} memory */
-function noteInAddress(id, table, { chosen, position }) {
-  history.replaceState(null, "", address(id, table, { chosen, sorting: position.sorting }));
+function noteInAddress(id, table, { chosen, position, asked }) {
+  history.replaceState(null, "", address(id, table, { chosen, sorting: position.sorting }, asked));
 }
 
 /** On paper everything is drawn, and every table that is written is open. */

@@ -79,9 +79,7 @@ export function copiers(root) {
   for (const code of root.querySelectorAll(".facts .code code")) {
     const label = code.closest("div")?.querySelector("dt")?.textContent ?? "";
     const copier = button("Copy", async () => {
-      const done = await copy(code);
-      copier.textContent = done ? "Copied" : "Selected";
-      setTimeout(() => (copier.textContent = "Copy"), 2000);
+      told(copier, await copy(code), "Selected");
     }, { class: "copy", "aria-label": `Copy: ${label}` });
     code.closest("dd")?.append(copier);
   }
@@ -96,8 +94,7 @@ export function markdownButton(id, text) {
   const copier = button("Copy as Markdown", async () => {
     const done = await copied(text());
     if (!done) save(`${id}.md`, "text/markdown", text());
-    copier.textContent = done ? "Copied" : "Saved";
-    setTimeout(() => (copier.textContent = "Copy as Markdown"), 2000);
+    told(copier, done, "Saved");
   });
   return copier;
 }
@@ -112,8 +109,21 @@ async function copy(code) {
   return done;
 }
 
+/**
+ * A button says for a while what it did.
+ * @param {HTMLElement} control
+ * @param {boolean} done
+ * @param {string} [instead] What it did where it could not copy.
+ */
+export function told(control, done, instead = "Not allowed") {
+  const before = control.dataset.text ?? control.textContent ?? "";
+  control.dataset.text = before;
+  control.textContent = done ? "Copied" : instead;
+  setTimeout(() => (control.textContent = before), 2000);
+}
+
 /** @param {string} text */
-async function copied(text) {
+export async function copied(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;

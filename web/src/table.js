@@ -1,7 +1,7 @@
 // A table of the page: sorted by its heads, and, where it is long, made here, a hundred rows at a time. Rows of a short one
 // were written by crates/report, and are moved and hidden only.
 
-import { ends, names } from "./data.js";
+import { ends, names, place } from "./data.js";
 import { button, find, make } from "./dom.js";
 import { interval, plain, shown, sign } from "./figures.js";
 import { sorted } from "./order.js";
@@ -44,7 +44,7 @@ export function tableOf(box, table, id, position, turned) {
   const fold = box.closest("details.fold");
   const heads = [...element.querySelectorAll("thead th")].filter((head) => head instanceof HTMLElement);
   const written = writtenRows(body);
-  const nameAt = names(table);
+  const [nameAt, referenceAt] = [names(table), place(table, "is_reference")];
   const places = heads.map((head) => Number(head.dataset.place));
   const status = make("span", { class: "tell", role: "status" });
   const pages = make("span", { class: "pages" });
@@ -79,8 +79,11 @@ export function tableOf(box, table, id, position, turned) {
     turned();
   }
 
+  /** What all are related to stays first, in whichever order the others are. */
   function inOrder() {
-    return position.sorting ? sorted(table, rows, position.sorting) : rows;
+    const order = position.sorting ? sorted(table, rows, position.sorting) : rows;
+    const isReference = (/** @type {number} */ row) => table.rows[row][referenceAt] === true;
+    return referenceAt < 0 ? order : [...order.filter(isReference), ...order.filter((row) => !isReference(row))];
   }
 
   /** Some columns are shown only to who asks for them, or on a wide screen. */
@@ -96,8 +99,8 @@ export function tableOf(box, table, id, position, turned) {
     position.page = Math.min(position.page, count - 1);
     const shownRows = isLong ? order.slice(position.page * PAGE_ROWS, (position.page + 1) * PAGE_ROWS) : order;
     body.replaceChildren(...shownRows.flatMap((row) => written.get(row) ?? made(row)));
-    // Rules between sets of ranks mean something in the order of the table only.
-    element.classList.toggle("sorted", sorting !== null);
+    // Brackets between neighbours mean something in the order of the table only, and with all its rows.
+    element.classList.toggle("moved", sorting !== null || order.length < table.rows.length);
     for (const head of heads) {
       const isIt = Number(head.dataset.place) === sorting?.place;
       if (isIt) head.setAttribute("aria-sort", sorting.down ? "descending" : "ascending");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { address, parts, recalled } from "../src/address.js";
+import { address, askedFor, parts, recalled } from "../src/address.js";
 import { nothingChosen } from "../src/filter.js";
 
 const table = {
@@ -39,4 +39,19 @@ test("columns that are not there, are hidden or are no facets are left out", () 
 test("an address that is written wrongly leads nowhere", () => {
   const ids = ["#rounds", "#a%20b", "", "#", "#%", "#%ff", "#ranks?"].map((hash) => parts(hash).id);
   assert.deepEqual(ids, ["rounds", "a b", "", "", "", "", "ranks"]);
+});
+
+test("two services, or one, are in the address by their names, whatever these are", () => {
+  const seen = { chosen: nothingChosen(), sorting: { place: 2, down: true } };
+  for (const pair of [["hyper", "axum"], ["a,b", "c&d=e"], ["<s>", "é #%"]]) {
+    const text = address("ranks", table, seen, { pair, service: null });
+    assert.deepEqual(askedFor(text), { pair, service: null });
+    assert.deepEqual(recalled(table, parts(text).query), seen);
+  }
+  assert.equal(address("ranks", table, seen, { pair: ["hyper", "axum"], service: null }), "#ranks?sort=-p99&compare=hyper,axum");
+  const none = { chosen: nothingChosen(), sorting: null };
+  assert.equal(address("ranks", table, none, { pair: null, service: "a b" }), "#ranks?service=a%20b");
+  assert.deepEqual(askedFor("#ranks?service=a%20b"), { pair: null, service: "a b" });
+  assert.deepEqual(askedFor("#ranks?compare=hyper%2Caxum"), { pair: ["hyper", "axum"], service: null });
+  for (const none of ["#ranks", "", "#ranks?compare=hyper", "#ranks?compare=a,b,c", "#ranks?compare=%ff,a"]) assert.equal(askedFor(none).pair, null);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { show, tick } from "../src/figures.js";
+import { both, show, tick } from "../src/figures.js";
 
 test("numbers are shown as crates/report shows them", () => {
   const cases = JSON.parse(readFileSync(new URL("figures.json", import.meta.url), "utf8"));
@@ -12,4 +12,11 @@ test("numbers are shown as crates/report shows them", () => {
 test("numbers at an axis have no zeros that say nothing", () => {
   const said = [tick("nanoseconds", 1e6), tick("per-second", 150e3), tick("share", 0.4), tick("nanoseconds", 1.5e6), tick("bytes", 2 ** 24), tick("count", 100)];
   assert.deepEqual(said, ["1 ms", "150 k", "40%", "1.5 ms", "16 MiB", "100"]);
+});
+
+test("of two numbers the unit is written once where it is the same", () => {
+  assert.equal(both("share", [0.995, 1.047], " .. "), "99.5 .. 104.7%");
+  assert.equal(both("nanoseconds", [999e3, 2e6], " .. "), "999 µs .. 2.00 ms");
+  assert.equal(both("bytes", [3.99 * 2 ** 20, 5.04 * 2 ** 20], " against "), "3.99 against 5.04 MiB");
+  assert.equal(both("count", [1, 2], " .. "), "1 .. 2");
 });

@@ -40,6 +40,16 @@ impl RatioBound {
     }
 }
 
+/// What the ratio of the rates of a row to another one's says; none where neither of the two was saturated.
+pub(super) fn between(row: &RowReport, base: &RowReport) -> Option<RatioBound> {
+    match (unsaturated(row), unsaturated(base)) {
+        (None, None) => Some(RatioBound::Exact),
+        (Some(_), None) => Some(RatioBound::AtLeast),
+        (None, Some(_)) => Some(RatioBound::AtMost),
+        (Some(_), Some(_)) => None,
+    }
+}
+
 /// Classifies the ratio of each row. Where neither of two was saturated their rates say nothing of their capacities: there is none.
 pub(super) fn classify(rows: &mut [(RowReport, Blocks)], reference: &str) {
     let of_reference = rows.iter().find(|(row, _)| row.label == reference).map(|(row, _)| unsaturated(row));

@@ -64,6 +64,20 @@ pub(super) fn relate_by(
     Some(Estimate::from(&Relation::of(value, blocks, base)?.estimate(looks, None)?))
 }
 
+/// What each row is of the base in a metric; none of those without blocks. The noise of each is judged by that of all.
+pub(super) fn related(
+    rows: &[Option<&Blocks>],
+    base: &Blocks,
+    metric: Metric,
+    looks: Option<&Looks>,
+) -> Vec<Option<RatioEstimate>> {
+    let relation =
+        |blocks: &Option<&Blocks>| Relation::of(|block: &Block| Some(block.value(metric)), (*blocks)?, base);
+    let relations: Vec<Option<Relation>> = rows.iter().map(relation).collect();
+    let prior = Prior::of(relations.iter().flatten().map(|relation| &relation.contrast));
+    relations.into_iter().map(|relation| relation?.estimate(looks, prior.as_ref())).collect()
+}
+
 /// Fills in what each measured row is of the reference.
 pub(super) fn relate_to_reference(
     rows: &mut [(RowReport, Blocks)],
@@ -72,15 +86,11 @@ pub(super) fn relate_to_reference(
     looks: Option<&Looks>,
 ) {
     for metric in [Metric::Throughput, Metric::Cpu] {
-        let relation = |(row, blocks): &(RowReport, Blocks)| {
-            let is_related = row.state == State::Measured && row.label != label;
-            let value = |block: &Block| Some(block.value(metric));
-            is_related.then(|| Relation::of(value, blocks, reference)).flatten()
-        };
-        let relations: Vec<Option<Relation>> = rows.iter().map(relation).collect();
-        let prior = Prior::of(relations.iter().flatten().map(|relation| &relation.contrast));
-        for ((row, _), relation) in rows.iter_mut().zip(relations) {
-            let found = relation.and_then(|relation| relation.estimate(looks, prior.as_ref()));
+        let is_related = |row: &RowReport| row.state == State::Measured && row.label != label;
+        let blocks: Vec<Option<&Blocks>> =
+            rows.iter().map(|(row, blocks)| is_related(row).then_some(blocks)).collect();
+        let ratios = related(&blocks, reference, metric, looks);
+        for ((row, _), found) in rows.iter_mut().zip(ratios) {
             let warnings = found.iter().flat_map(|found| found.warnings.clone());
             // That there are too few blocks is true of every row at once: one finding of the run covers it.
             let own = warnings.filter(|warning| !matches!(warning, Warning::TooFewBlocks { .. }));

@@ -32,7 +32,8 @@ pub(crate) fn document(found: &Comparison, loads: &[AtLoad], kept: &StoredRun, r
         cautions: cautions(&found.findings),
         notes: notes(&found.findings),
         facts: facts(found).into_iter().chain(table.facts).collect(),
-        sections: own.chain(table.sections).collect(),
+        // Its only pair is what it is about.
+        sections: own.chain(table.sections.into_iter().filter(|section| section.id != "pairs")).collect(),
         ..table
     }
 }

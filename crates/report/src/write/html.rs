@@ -18,6 +18,9 @@ use table::TableView;
 /// reads them from top to bottom, and a browser lays out what it is given.
 pub const TABLE_ROWS_MAX: usize = 300;
 
+/// Rows from which on a table is closed at first, though no chart says more: it is looked up, and not read.
+const FOLDED_ROWS_MIN: usize = 40;
+
 pub(crate) const CHARTS: &str = include_str!("../../dist/charts.js");
 pub(crate) const SCRIPT: &str = include_str!("../../dist/page.js");
 pub(crate) const STYLE: &str = include_str!("../../dist/page.css");
@@ -137,7 +140,8 @@ fn embedded(document: &Document) -> String {
 
 impl<'a> SectionView<'a> {
     pub(crate) fn new(section: &'a Section, main: bool) -> SectionView<'a> {
-        let folded = !main && !section.charts.is_empty();
+        let rows = section.table.as_ref().map_or(0, |table| table.rows.len());
+        let folded = !main && (!section.charts.is_empty() || rows >= FOLDED_ROWS_MIN);
         SectionView {
             section,
             main,

@@ -91,10 +91,13 @@ fn is_true(table: &Table, chart: &Chart, told: &Json) -> Result<(), String> {
     let entries = told[1].as_array().ok_or("nothing is shown")?;
     let says = |row: &[Value], entry: &Json| {
         table.columns.iter().enumerate().any(|(place, column)| {
-            let interval = interval_text(table, column, row);
+            let interval = interval(table, column, row);
             json!(column.title) == entry[0]
                 && json!(row[place].show(column.unit)) == entry[1]
-                && interval.map_or(entry[2].is_null(), |text| json!(text) == entry[2])
+                && match (interval, entry[2].as_str()) {
+                    (Some([low, high]), Some(shown)) => crate::numbers::says(shown, &low, &high),
+                    (interval, shown) => interval.is_none() && shown.is_none(),
+                }
         })
     };
     let names = table.columns.iter().position(|column| column.unit == Unit::Text && !column.hidden);
@@ -115,11 +118,11 @@ fn is_true(table: &Table, chart: &Chart, told: &Json) -> Result<(), String> {
     Ok(())
 }
 
-/// As it stands beside a value, in the table too.
-fn interval_text(table: &Table, column: &Column, row: &[Value]) -> Option<String> {
+/// Both ends, as text.
+fn interval(table: &Table, column: &Column, row: &[Value]) -> Option<[String; 2]> {
     let [low, high] = column.interval.as_ref()?;
     let end = |key: &String| row[table.place(key)?].number().map(|number| column.unit.show(number));
-    Some(format!("{} .. {}", end(low)?, end(high)?))
+    Some([end(low)?, end(high)?])
 }
 
 #[test]

@@ -113,10 +113,19 @@ fn compare(table: &Table, cell: &Json) -> Result<(), String> {
         return Err(format!("{shown:?} instead of {text:?}"));
     }
     match (interval(table, column, row), cell[5].as_str()) {
-        (Some(ends), Some(shown)) if ends.iter().all(|end| shown.contains(end.as_str())) => Ok(()),
+        (Some([low, high]), Some(shown)) if says(shown, &low, &high) => Ok(()),
         (None, None) => Ok(()),
         (ends, shown) => Err(format!("interval {shown:?} instead of {ends:?}")),
     }
+}
+
+/// Both ends, whose unit stands behind the second one alone if it is the same.
+pub fn says(shown: &str, low: &str, high: &str) -> bool {
+    let Some((first, second)) = shown.split_once(" .. ") else { return false };
+    let first = first.trim_start_matches("95% interval: ");
+    let unit =
+        |text: &str| text.trim_start_matches(|letter: char| "+-0123456789.".contains(letter)).to_owned();
+    second == high && (first == low || format!("{first}{}", unit(high)) == low)
 }
 
 /// HTML does not distinguish white space.

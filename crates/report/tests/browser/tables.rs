@@ -9,11 +9,11 @@ use crate::{
     pages::{self, Page},
 };
 
-/// The raw values of a column in the order of the rows that are shown, for `args[0]`, a section, and `args[1]`, a place.
+/// The raw values of a column in the order of the rows that are shown, without references, for `args[0]`, a section, and `args[1]`, a place.
 const COLUMN: &str = "
     const table = document.querySelector(`#${CSS.escape(args[0])} table`);
     const at = [...table.querySelectorAll('thead th')].findIndex(head => Number(head.dataset.place) === args[1]);
-    return [...table.querySelectorAll('tbody tr[data-row]')].filter(row => row.checkVisibility())
+    return [...table.querySelectorAll('tbody tr[data-row]:not(.reference)')].filter(row => row.checkVisibility())
         .map(row => row.cells[at].dataset.value)";
 
 fn column(browser: &Browser, section: &str, place: usize) -> Vec<String> {
@@ -176,7 +176,9 @@ fn names(table: &Table) -> usize {
 /// Names of the rows that have this value of a facet, in the order of the table.
 fn having(table: &Table, key: &str, value: &str) -> Vec<String> {
     let (at, names) = (table.place(key).unwrap(), names(table));
-    let rows = table.rows.iter().filter(|row| row[at].text() == Some(value));
+    let reference = table.place("is_reference");
+    let is_reference = |row: &[Value]| reference.is_some_and(|place| row[place] == Value::Flag(true));
+    let rows = table.rows.iter().filter(|row| row[at].text() == Some(value) && !is_reference(row));
     rows.map(|row| row[names].text().unwrap().to_owned()).collect()
 }
 

@@ -5,6 +5,7 @@ mod cost;
 mod equal_rate;
 mod latency;
 pub(crate) mod loads;
+mod pairs;
 pub(crate) mod ranks;
 mod ratios;
 mod slices;
@@ -38,6 +39,7 @@ pub(crate) fn document(kept: &StoredRun, loads: &[AtLoad], run: &Path) -> Docume
         ..super::of_run(Kind::Interleaved, kept, &report.findings)
     };
     loads::enter(&mut document, loads, kept);
+    document.sections.extend(pairs::section(&first, &loads[0], loads.len() > 1));
     if let Some(answer) = versions::answer(&first) {
         document.answer = answer;
     }

@@ -177,5 +177,5 @@ pub(crate) fn pairs(report: &Report) -> Option<Section> {
         .share("differ_most", "differ by less than", |pair| pair.differ_most)
         .help("of the lesser; none with too few starts");
     let table = columns.table("Pairs that are not separated, the furthest apart first", &ranks.not_separated);
-    Some(Section::new("pairs", "What is not separated", PAIRS_LEAD, table).brief())
+    Some(Section::new("not-separated", "What is not separated", PAIRS_LEAD, table).brief())
 }

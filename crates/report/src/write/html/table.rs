@@ -20,6 +20,8 @@ pub(crate) struct TableView<'a> {
     pub(crate) folded: bool,
     /// It is its own chart: a column of it is drawn.
     pub(crate) drawn: bool,
+    /// Columns before the sentences of a row.
+    pub(crate) tall: usize,
 }
 
 pub(crate) struct Head<'a> {
@@ -44,10 +46,10 @@ impl<'a> Head<'a> {
 }
 
 pub(crate) struct RowView<'a> {
-    /// It has other ranks than the row before.
-    pub(crate) ranked: bool,
-    /// It is of every second set of ranks.
-    pub(crate) band: bool,
+    /// Of the table.
+    pub(crate) place: usize,
+    /// It is what others are related to, and in no order with them.
+    pub(crate) reference: bool,
     pub(crate) cells: Vec<Cell<'a>>,
     /// Sentences below it, each with the title of its column.
     pub(crate) said: Vec<(&'a str, &'a str)>,
@@ -58,8 +60,12 @@ pub(crate) struct Cell<'a> {
     pub(crate) names: bool,
     pub(crate) numeric: bool,
     pub(crate) classes: String,
+    /// It stands beside the sentences of its row too, which begin behind it.
+    pub(crate) tall: bool,
     /// It has ranks.
     pub(crate) chip: bool,
+    /// Names of its neighbours that the data do not separate from it.
+    pub(crate) tied: Vec<&'a str>,
     pub(crate) text: String,
     /// Where the text leads.
     pub(crate) link: Option<String>,
@@ -102,7 +108,7 @@ impl<'a> TableView<'a> {
         let mut heads = heads(table);
         let name = heads
             .iter()
-            .find(|head| head.column.unit == Unit::Text && head.column.key != "ranks")
+            .find(|head| head.column.unit == Unit::Text && head.column.key != RANKS)
             .map(|head| head.place);
         let drawn = short && heads.iter().any(|head| head.column.track);
         if drawn {
@@ -127,10 +133,10 @@ impl<'a> TableView<'a> {
         heads.retain(|head| !said.contains(&head.place));
         // Words do not crowd a table in which they stand below names.
         let crowded = if drawn { is_crowded(&heads) } else { crowded };
-        let beside = Beside { name, below, said };
+        let beside = Beside { name, below, said, tall: tall(&heads, name) };
         let rows = short.then(|| rows(table, &heads, &beside));
         let folded = rows.is_none() || (folded && table.rows.len() > 3);
-        TableView { table, heads, rows, crowded, folded, drawn }
+        TableView { table, heads, rows, crowded, folded, drawn, tall: beside.tall }
     }
 
     /// Gives texts their links, where `link` knows any for a text of a column.
@@ -180,43 +186,89 @@ fn is_extra(table: &Table, head: &Head<'_>) -> bool {
     }
 }
 
+/// Name and ranks stand beside the sentences of their row, so that a bracket at the ranks goes on from row to row.
+fn tall(heads: &[Head<'_>], name: Option<usize>) -> usize {
+    let begins = |heads: &[Head<'_>]| match heads {
+        [first, second, ..] => Some(first.place) == name && second.column.key == RANKS,
+        _ => false,
+    };
+    if begins(heads) { 2 } else { 0 }
+}
+
 /// Places of columns that are not cells like others.
 struct Beside {
     name: Option<usize>,
     below: Vec<usize>,
     said: Vec<usize>,
+    tall: usize,
+}
+
+const RANKS: &str = "ranks";
+
+fn is_flagged(table: &Table, row: &[Value], key: &str) -> bool {
+    table.place(key).and_then(|place| row.get(place)) == Some(&Value::Flag(true))
 }
 
 fn rows<'a>(table: &'a Table, heads: &[Head<'_>], beside: &Beside) -> Vec<RowView<'a>> {
-    let ranks = table.place("ranks");
     let drawings: Vec<Drawing> = heads.iter().map(|head| Drawing::of(table, head)).collect();
-    let (mut before, mut sets): (Option<&Value>, usize) = (None, 0);
-    let mut rows = Vec::with_capacity(table.rows.len());
-    for row in &table.rows {
-        let own = ranks.and_then(|place| row.get(place));
-        let cells = heads.iter().zip(&drawings).map(|(head, drawing)| {
-            let cell = Cell::new(table, row, head, drawing);
-            let chip = Some(head.place) == ranks && !cell.value.is_empty();
-            if Some(head.place) != beside.name {
-                return Cell { chip, ..cell };
-            }
-            let below = beside.below.iter().filter_map(|place| {
-                let value = row.get(*place)?;
-                Some((value.text()?, value.tone().name()))
-            });
-            Cell { names: true, below: below.collect(), ..cell }
-        });
-        let cells = cells.collect();
-        let begins = before.is_some() && before != own;
-        sets += usize::from(begins);
+    let view = |place: usize| {
+        let row = &table.rows[place];
+        let reference = is_flagged(table, row, "is_reference");
         let said = beside.said.iter().filter_map(|place| {
             let text = row.get(*place)?.text().filter(|text| !text.is_empty())?;
             Some((table.columns[*place].title.as_str(), text))
         });
-        rows.push(RowView { ranked: begins, band: sets % 2 == 1, cells, said: said.collect() });
-        before = own;
+        let said: Vec<(&str, &str)> = said.collect();
+        let cells = heads.iter().zip(&drawings).enumerate().map(|(at, (head, drawing))| {
+            let cell = cell(table, place, head, drawing, beside);
+            Cell { tall: at < beside.tall && !said.is_empty(), ..cell }
+        });
+        RowView { place, reference, cells: cells.collect(), said }
+    };
+    let views: Vec<RowView> = (0..table.rows.len()).map(view).collect();
+    let (mut first, others): (Vec<RowView>, Vec<RowView>) = views.into_iter().partition(|row| row.reference);
+    first.extend(others);
+    first
+}
+
+fn cell<'a>(table: &'a Table, place: usize, head: &Head<'_>, drawing: &Drawing, beside: &Beside) -> Cell<'a> {
+    let row = &table.rows[place];
+    let cell = Cell::new(table, row, head, drawing);
+    if Some(head.place) == beside.name {
+        let below = beside.below.iter().filter_map(|place| {
+            let value = row.get(*place)?;
+            Some((value.text()?, value.tone().name()))
+        });
+        return Cell { names: true, below: below.collect(), ..cell };
     }
-    rows
+    if head.column.key != RANKS || cell.value.is_empty() {
+        return cell;
+    }
+    // What a row is related to has no place among those that are.
+    if is_flagged(table, row, "is_reference") {
+        return Cell { text: String::new(), ..cell };
+    }
+    let [before, next] = tied(table, place);
+    let name = |place: usize| table.rows[place].get(beside.name?)?.text();
+    let places = [before.then(|| place - 1), next.then_some(place + 1)];
+    let tied = places.into_iter().flatten().filter_map(name).collect();
+    let bracket = match (before, next) {
+        (false, false) => "",
+        (false, true) => "tied first",
+        (true, false) => "tied last",
+        (true, true) => "tied",
+    };
+    let classes = [cell.classes.as_str(), bracket].join(" ").trim().to_owned();
+    Cell { chip: true, tied, classes, ..cell }
+}
+
+/// Whether the data separate a row from neither the one before nor the one behind.
+fn tied(table: &Table, place: usize) -> [bool; 2] {
+    let has = |key: &str, place: usize| table.rows.get(place).is_some_and(|row| is_flagged(table, row, key));
+    let to_next = |place: usize| {
+        has("is_tied_to_next", place) && ![place, place + 1].iter().any(|place| has("is_reference", *place))
+    };
+    [place > 0 && to_next(place - 1), place + 1 < table.rows.len() && to_next(place)]
 }
 
 /// From where to where a column is drawn.
@@ -270,11 +322,12 @@ impl Cell<'_> {
         let whisker = ends.map(|(low, high)| (percent(low), percent(high) - percent(low)));
         let bar = |number: f64| Bar { width: percent(number), one: percent(1.0), whisker };
         let track = |number: f64| Track { at: percent(number), one: percent(1.0), interval: whisker };
-        let interval =
-            ends.map(|(low, high)| format!("{} .. {}", column.unit.show(low), column.unit.show(high)));
+        let interval = ends.map(|(low, high)| column.unit.show_interval(low, high));
         Cell {
             names: false,
+            tall: false,
             chip: false,
+            tied: Vec::new(),
             below: Vec::new(),
             tone: value.tone().name(),
             numeric: head.numeric,
@@ -286,6 +339,14 @@ impl Cell<'_> {
             hint: interval.filter(|_| !column.has_interval_beside()),
             bar: value.number().filter(|_| matches!(drawing, Drawing::Bars(_))).map(bar),
             track: value.number().filter(|_| matches!(drawing, Drawing::Track(..))).map(track),
+        }
+    }
+
+    /// `rank 3-4, not separable from hyper`.
+    pub(crate) fn rank(&self) -> String {
+        match self.tied.as_slice() {
+            [] => format!("rank {}", self.text),
+            tied => format!("rank {}, not separable from {}", self.text, tied.join(" and ")),
         }
     }
 

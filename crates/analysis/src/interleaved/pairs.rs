@@ -1,0 +1,166 @@
+//! Any two rows: what one is of the other, by the blocks in which both were measured, as every row is related to the reference.
+
+use tare_bench::{folder::StoredRun, metric::Metric};
+
+use super::{
+    RatioBound, Report, RowReport, State,
+    blocks::{Blocks, blocks_of},
+    bound,
+    relation::related,
+    rounds::Rounds,
+};
+use crate::estimate::Estimate;
+
+/// What the first of two rows is of the second. What the second is of the first is the inverse, with its ends swapped.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PairRatios {
+    pub first: String,
+    pub second: String,
+    /// Absent if one of them has no CPU time.
+    pub cpu: Option<Estimate>,
+    /// Absent if the throughput of one of them is not valid, or neither was saturated.
+    pub throughput: Option<Estimate>,
+    pub throughput_bound: RatioBound,
+    /// In which both were measured.
+    pub blocks: usize,
+    /// Whether the data separate them, all pairs allowed for; absent if there are no ranks.
+    pub separated: Option<bool>,
+    /// They differ by less than this share of the lesser, by an interval that holds for all pairs together: known of those that
+    /// stand side by side and are not separated.
+    pub differ_most: Option<f64>,
+}
+
+struct Measured<'a> {
+    row: &'a RowReport,
+    blocks: Blocks<'a>,
+}
+
+/// All pairs of measured rows under the first load, in the order of the table. Of a pair with the reference that is the second,
+/// so that its ratios are those of the table.
+pub fn pair_ratios(kept: &StoredRun, report: &Report) -> Vec<PairRatios> {
+    let rounds = Rounds::of(&kept.header.plan, &kept.records);
+    // The twin is in no pair; it is one of those by which noise is judged.
+    let rows = report.rows.iter().chain(report.twin.as_ref().map(|twin| &twin.row));
+    let measured = |row| Measured::of(row, kept, &rounds);
+    let rows: Vec<Measured> = rows.filter_map(measured).collect();
+    let in_pairs = rows.len() - rows.iter().filter(|one| kept.header.plan.is_twin(&one.row.label)).count();
+    let is_reference = |place: usize| rows[place].row.label == report.reference;
+    let seconds = (0..in_pairs).flat_map(|second| {
+        let of_second = OfSecond::of(&rows, second, kept);
+        let firsts = (0..in_pairs).filter(move |first| match (is_reference(*first), is_reference(second)) {
+            (false, true) => true,
+            (true, _) => false,
+            _ => *first < second,
+        });
+        firsts.map(|first| of_second.pair(&rows, [first, second], report)).collect::<Vec<PairRatios>>()
+    });
+    let mut pairs: Vec<PairRatios> = seconds.collect();
+    let place = |label: &str| rows.iter().position(|one| one.row.label == label);
+    pairs.sort_by_key(|pair| {
+        let places = [place(&pair.first), place(&pair.second)];
+        [places.iter().min().copied(), places.iter().max().copied()]
+    });
+    pairs
+}
+
+/// What each row is of one of them.
+struct OfSecond {
+    cpu: Vec<Option<Estimate>>,
+    throughput: Vec<Option<Estimate>>,
+}
+
+impl OfSecond {
+    fn of(rows: &[Measured], second: usize, kept: &StoredRun) -> OfSecond {
+        let looks = kept.header.plan.until.planned();
+        let others = rows.iter().enumerate();
+        let others: Vec<Option<&Blocks>> =
+            others.map(|(place, one)| (place != second).then_some(&one.blocks)).collect();
+        let of = |metric| {
+            let found = related(&others, &rows[second].blocks, metric, looks.as_ref());
+            found.iter().map(|found| found.as_ref().map(Estimate::from)).collect()
+        };
+        OfSecond { cpu: of(Metric::Cpu), throughput: of(Metric::Throughput) }
+    }
+
+    fn pair(&self, rows: &[Measured], [first, second]: [usize; 2], report: &Report) -> PairRatios {
+        let [one, other] = [&rows[first], &rows[second]];
+        let both = |has: fn(&RowReport) -> bool| has(one.row) && has(other.row);
+        let bound = bound::between(one.row, other.row)
+            .filter(|_| both(|row| row.requests_per_second.is_some()) && self.throughput[first].is_some());
+        let ranks = report.ranks.as_ref().filter(|ranks| ranks.are_known());
+        let labels = [&one.row.label, &other.row.label];
+        let adjacent = ranks.into_iter().flat_map(|ranks| &ranks.not_separated);
+        let adjacent = adjacent.filter(|pair| labels.contains(&&pair.row) && labels.contains(&&pair.next));
+        PairRatios {
+            first: one.row.label.clone(),
+            second: other.row.label.clone(),
+            cpu: self.cpu[first].filter(|_| both(|row| row.cpu_ns_per_request.is_some())),
+            throughput: bound.and(self.throughput[first]),
+            throughput_bound: bound.unwrap_or_default(),
+            blocks: one.blocks.keys().filter(|number| other.blocks.contains_key(number)).count(),
+            separated: ranks.map(|ranks| ranks.are_separated(&one.row.label, &other.row.label)),
+            differ_most: adjacent.filter_map(|pair| pair.differ_most).next(),
+        }
+    }
+}
+
+impl<'a> Measured<'a> {
+    fn of(row: &'a RowReport, kept: &'a StoredRun, rounds: &Rounds) -> Option<Measured<'a>> {
+        let place = kept.header.plan.rows.iter().position(|planned| planned.label == row.label)?;
+        let blocks = blocks_of(&kept.records, rounds, place);
+        (row.state == State::Measured).then_some(Measured { row, blocks })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{compute, tests::kept_with};
+    use super::*;
+
+    fn found(blocks: usize) -> (Report, Vec<PairRatios>) {
+        let kept = kept_with(&[("raw-socket", 1.0), ("half", 0.5), ("third", 0.33)], blocks);
+        let report = compute(&kept);
+        let pairs = pair_ratios(&kept, &report);
+        (report, pairs)
+    }
+
+    fn labels(pairs: &[PairRatios]) -> Vec<[&str; 2]> {
+        pairs.iter().map(|pair| [pair.first.as_str(), pair.second.as_str()]).collect()
+    }
+
+    #[test]
+    fn each_pair_is_there_once_and_the_reference_is_the_second() {
+        let (_, pairs) = found(8);
+        assert_eq!(labels(&pairs), [["half", "raw-socket"], ["third", "raw-socket"], ["half", "third"]]);
+        assert!(pairs.iter().all(|pair| pair.blocks == 8 && pair.separated == Some(true)), "{pairs:?}");
+    }
+
+    #[test]
+    fn of_the_reference_they_are_the_figures_of_the_table() {
+        let (report, pairs) = found(8);
+        for pair in pairs.iter().filter(|pair| pair.second == "raw-socket") {
+            let row = report.rows.iter().find(|row| row.label == pair.first).unwrap();
+            assert_eq!((pair.cpu, pair.throughput), (row.cpu_ratio, row.ratio));
+            assert!(pair.cpu.unwrap().low.is_some());
+        }
+    }
+
+    #[test]
+    fn two_services_are_related_to_each_other() {
+        let (_, pairs) = found(8);
+        let throughput = pairs[2].throughput.unwrap();
+        assert!((throughput.value / (0.5 / 0.33) - 1.0).abs() < 0.03, "{throughput:?}");
+        let (low, high) = throughput.interval().unwrap();
+        assert!(low < throughput.value && throughput.value < high, "{throughput:?}");
+    }
+
+    #[test]
+    fn a_throughput_that_is_not_valid_has_no_ratio() {
+        let kept = kept_with(&[("raw-socket", 1.0), ("half", 0.5)], 8);
+        let mut report = compute(&kept);
+        report.rows.iter_mut().for_each(|row| row.requests_per_second = None);
+        let pairs = pair_ratios(&kept, &report);
+        assert_eq!(pairs[0].throughput, None);
+        assert!(pairs[0].cpu.is_some());
+    }
+}

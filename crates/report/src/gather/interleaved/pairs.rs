@@ -1,0 +1,62 @@
+//! Any two services: what a page answers when it is asked for a pair.
+
+use tare_analysis::{
+    estimate::Estimate,
+    interleaved::{PairRatios, pair_ratios},
+    loads::AtLoad,
+};
+use tare_bench::folder::StoredRun;
+
+use crate::{
+    document::{Section, Unit},
+    gather::columns::{Columns, six_digits},
+};
+
+const LEAD: &str = "What the first of two services is of the second, paired by the blocks in which both were measured. Each interval \
+                    is of its pair alone; what is separated is so with all pairs allowed for.";
+
+/// The pairs of the main table's load; absent if there are no two services with figures.
+pub(super) fn section(first: &StoredRun, at: &AtLoad, has_others: bool) -> Option<Section> {
+    let pairs = pair_ratios(first, &at.report);
+    if pairs.is_empty() {
+        return None;
+    }
+    let by = at.report.ranks.as_ref().filter(|ranks| ranks.are_known()).map(|ranks| ranks.by.to_string());
+    let table = columns(by).table("Pairs of services", pairs);
+    let section = Section::new("pairs", "Any two services", LEAD, table);
+    Some(match has_others {
+        true => section.note(format!("at {}", at.load.label())),
+        false => section,
+    })
+}
+
+/// Thousands of rows, so no more digits than a reader of six can use.
+fn brief(estimate: Option<Estimate>) -> Option<Estimate> {
+    let Estimate { value, low, high, .. } = estimate?;
+    let [low, high] = [low, high].map(|end| end.map(six_digits));
+    Some(Estimate { value: six_digits(value), low, high, ..estimate? })
+}
+
+fn columns<'a>(by: Option<String>) -> Columns<'a, PairRatios> {
+    Columns::new()
+        .text("first", "first", |pair: &PairRatios| pair.first.clone())
+        .text("second", "second", |pair| pair.second.clone())
+        .estimate(Unit::Times, "cpu_ratio", "CPU of second", |pair| brief(pair.cpu))
+        .help("CPU per request of the first related to the second's in the same block, with a 95% interval")
+        .bounded(
+            Unit::Times,
+            "throughput_ratio",
+            "throughput of second",
+            |pair| brief(pair.throughput),
+            |pair| pair.throughput_bound,
+        )
+        .help("throughput of the first related to the second's in the same block, with a 95% interval; none where one is not valid")
+        .count("blocks", "blocks", |pair| pair.blocks)
+        .help("blocks in which both were measured")
+        .flag("separated", "separated", |pair| pair.separated)
+        .help("whether the data separate them, with 95% for all pairs together")
+        .text("separated_by", "separated by", move |_| by.clone())
+        .hidden()
+        .share("differ_most", "differ by less than", |pair| pair.differ_most)
+        .hidden()
+}
