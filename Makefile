@@ -13,7 +13,7 @@ ARGS ?=
 # The version that `make docs` installs into .tare/tools.
 MDBOOK := 0.5.4
 
-.PHONY: help setup build bench lint test docs dist dist-test fuzz services-update clean
+.PHONY: help setup build bench lint test docs site dist dist-test fuzz services-update clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -45,6 +45,10 @@ docs: ## build the guide as a book, target/docs/index.html
 	$(ENV) [[ "$$(mdbook --version 2>/dev/null)" == "mdbook v$(MDBOOK)" ]] || cargo install mdbook --version $(MDBOOK) --locked \
 	    --no-default-features --features search --root .tare/tools
 	$(ENV) mdbook build docs
+
+# It opens from disk. ARGS='--url https://...' if it is for a server.
+site: build ## write the stored runs of record/ as a static site, target/site/index.html
+	$(ENV) target/release/tare site target/site record $(ARGS)
 
 # A static binary if Rust's library for musl is here; it says which it built.
 dist: ## package the command: an archive, a Debian package and a Python wheel in target/dist

@@ -111,6 +111,7 @@ list_needs() {
     need page chromium_is_here 'chromium chromium-driver'
     need page npm_is_here npm
     need page web_is_here ''
+    need page $'java\x1f-version' default-jre-headless # the checker of HTML
     while IFS=$'\t' read -r service command packages; do
         case $command in
             cargo$'\x1f'*) ;; # seen to above, and in want of a version

@@ -32,6 +32,7 @@ mod secrets;
 mod selftest;
 mod sequences;
 mod serve;
+mod site;
 mod slo;
 mod stderr;
 mod support;

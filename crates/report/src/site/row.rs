@@ -73,6 +73,12 @@ pub struct Pair {
     /// The first's by the second's.
     pub cpu_ratio: Option<Figure>,
     pub throughput_ratio: Option<Figure>,
+    /// With all pairs of the run allowed for; not known with too few blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub separated: Option<bool>,
+    /// A greater difference is excluded, as a share of the lesser, with all pairs allowed for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub differ_most: Option<f64>,
 }
 
 fn is_exact(bound: &RatioBound) -> bool {
@@ -136,11 +142,6 @@ impl Figure {
         };
         let end = |end: Option<f64>| end.map(f64::recip);
         Figure { value: self.value.recip(), bound, low: end(self.high), high: end(self.low) }
-    }
-
-    /// Its interval lies on one side of 1.
-    pub(crate) fn is_apart(&self) -> bool {
-        self.ends().is_some_and(|(low, high)| low > 1.0 || high < 1.0)
     }
 }
 
@@ -274,6 +275,11 @@ impl Pair {
             second: row.text("second"),
             cpu_ratio: row.figure("cpu_ratio"),
             throughput_ratio: row.figure("throughput_ratio"),
+            separated: match row.value("separated") {
+                Some(Value::Flag(separated)) => Some(*separated),
+                _ => None,
+            },
+            differ_most: row.number("differ_most"),
         };
         rows.map(pair).filter(|pair| !pair.first.is_empty()).collect()
     }
@@ -284,6 +290,7 @@ impl Pair {
             second: self.first.clone(),
             cpu_ratio: self.cpu_ratio.map(Figure::inverse),
             throughput_ratio: self.throughput_ratio.map(Figure::inverse),
+            ..*self
         }
     }
 }

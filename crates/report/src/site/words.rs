@@ -17,28 +17,37 @@ pub(crate) fn shown(figure: Figure, unit: Unit) -> String {
     with_interval(&figure.into(), unit)
 }
 
-/// What a pair of services says, the cheaper one first.
+/// What there is to say of two services: the sentence that `web/src/pair.js` makes of the same row.
 pub(super) fn sentence(pair: &Pair, first: Option<&Row>, second: Option<&Row>) -> Option<String> {
-    let cpu = pair.cpu_ratio?;
     let Pair { first: one, second: other, .. } = pair;
-    let cost = format!("{} of {other}'s CPU time per request", shown(cpu, Unit::Times));
-    let mut sentence = match cpu.is_apart() {
-        true => format!("{one} needs {cost}"),
-        false => format!("The data do not separate {one} and {other}: {one} needs {cost}"),
+    let [cpu, throughput] = [pair.cpu_ratio, pair.throughput_ratio].map(|ratio| ratio.map(ratio_in_words));
+    let figures = match (cpu, throughput) {
+        (Some(cpu), Some(throughput)) => {
+            format!("{one} needs {cpu} of {other}'s CPU per request, at {throughput} of its throughput")
+        }
+        (Some(cpu), None) => format!("{one} needs {cpu} of {other}'s CPU per request"),
+        (None, Some(throughput)) => format!("{one} has {throughput} of {other}'s throughput"),
+        (None, None) => return None,
     };
-    if let Some(throughput) = pair.throughput_ratio {
-        sentence += &format!(" and has {} of its throughput", shown(throughput, Unit::Times));
-    }
-    sentence.push('.');
     let beside = [
         against("p99", Unit::Nanoseconds, first, second, |row| row.latency_ns_p99),
         against("peak memory", Unit::Bytes, first, second, |row| row.rss_bytes_peak),
     ];
-    let beside: Vec<String> = beside.into_iter().flatten().collect();
-    if !beside.is_empty() {
-        sentence += &format!(" {one} against {other}: {}.", beside.join("; "));
-    }
-    Some(sentence)
+    let beside: String = beside.into_iter().flatten().map(|part| format!("; {part}")).collect();
+    let [before, after] = match (pair.separated, pair.differ_most) {
+        (Some(true), _) => [String::new(), String::new()],
+        (None, _) => ["There are too few blocks to say whether they differ. ".to_owned(), String::new()],
+        (Some(false), most) => [
+            format!("The data do not separate {one} and {other}. "),
+            most.map(|most| format!(" A difference of more than {} is excluded.", Unit::Share.show(most)))
+                .unwrap_or_default(),
+        ],
+    };
+    Some(format!("{before}{figures}{beside}.{after}"))
+}
+
+fn ratio_in_words(figure: Figure) -> String {
+    format!("{}{}", figure.bound.words(), shown(figure, Unit::Times))
 }
 
 /// `p99 827 µs against 940 µs`; absent where one of them has no such figure.
@@ -57,36 +66,48 @@ fn against(
 mod tests {
     use super::*;
 
-    fn pair(value: f64, low: f64, high: f64) -> Pair {
+    fn pair(separated: Option<bool>) -> Pair {
         let figure = |value, low, high| Some(Figure { value, low: Some(low), high: Some(high), ..Figure::default() });
         Pair {
             first: "hyper".to_owned(),
             second: "axum".to_owned(),
-            cpu_ratio: figure(value, low, high),
+            cpu_ratio: figure(0.9, 0.88, 0.92),
             throughput_ratio: figure(1.12, 1.10, 1.15),
+            separated,
+            differ_most: separated.filter(|separated| !separated).map(|_| 0.137),
         }
+    }
+
+    fn row(p99: f64) -> Row {
+        Row { latency_ns_p99: Some(Figure { value: p99, ..Figure::default() }), ..Row::default() }
     }
 
     #[test]
     fn a_sentence_follows_its_figures() {
-        let of = |p99| Row {
-            latency_ns_p99: Some(Figure { value: p99, ..Figure::default() }),
-            ..Row::default()
-        };
-        let told = |pair: &Pair, p99: f64| sentence(pair, Some(&of(p99)), Some(&of(940e3))).unwrap();
-        let one = pair(0.9, 0.88, 0.92);
+        let told = |pair: &Pair, p99| sentence(pair, Some(&row(p99)), Some(&row(940e3))).unwrap();
+        let one = pair(Some(true));
         assert_eq!(
             told(&one, 827e3),
-            "hyper needs 0.90x (0.88 .. 0.92x) of axum's CPU time per request and has 1.12x (1.10 .. 1.15x) of its \
-             throughput. hyper against axum: p99 827 µs against 940 µs."
+            "hyper needs 0.90x (0.88 .. 0.92x) of axum's CPU per request, at 1.12x (1.10 .. 1.15x) of its throughput; p99 827 µs \
+             against 940 µs."
         );
-        assert!(told(&one, 800e3).contains("p99 800 µs against"));
-        assert!(told(&pair(0.99, 0.97, 1.01), 1.0).starts_with(
-            "The data do not separate hyper and axum: hyper needs 0.99x (0.97 .. 1.01x) of axum's CPU time"
-        ));
-        let back = told(&one.inverse(), 827e3);
-        assert!(back.starts_with("axum needs 1.11x (1.09 .. 1.14x) of hyper's CPU time per request and has 0.89x"), "{back}");
-        assert_eq!(sentence(&Pair { cpu_ratio: None, ..one }, None, None), None);
+        assert!(told(&one, 800e3).ends_with("p99 800 µs against 940 µs."));
+        let back = sentence(&one.inverse(), None, None).unwrap();
+        assert_eq!(
+            back,
+            "axum needs 1.11x (1.09 .. 1.14x) of hyper's CPU per request, at 0.89x (0.87 .. 0.91x) of its throughput."
+        );
+    }
+
+    #[test]
+    fn what_is_not_separated_says_so_first_and_what_is_excluded_last() {
+        let told = sentence(&pair(Some(false)), None, None).unwrap();
+        assert!(told.starts_with("The data do not separate hyper and axum. hyper needs 0.90x"), "{told}");
+        assert!(told.ends_with(" A difference of more than 13.7% is excluded."), "{told}");
+        let unknown = sentence(&pair(None), None, None).unwrap();
+        assert!(unknown.starts_with("There are too few blocks to say whether they differ. "), "{unknown}");
+        let nothing = Pair { cpu_ratio: None, throughput_ratio: None, ..pair(None) };
+        assert_eq!(sentence(&nothing, None, None), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use tare_host::fixture::skip;
 use crate::{browser::Browser, pages};
 
 /// Absent if it is not installed: skipped by name.
-fn axe() -> Option<String> {
+pub fn axe() -> Option<String> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/node_modules/axe-core/axe.min.js");
     let found = fs::read_to_string(&file).ok();
     if found.is_none() {
@@ -19,7 +19,7 @@ fn axe() -> Option<String> {
 }
 
 /// Serious and critical violations: the rule, and where.
-fn violations(browser: &Browser, axe: &str) -> Vec<String> {
+pub fn violations(browser: &Browser, axe: &str) -> Vec<String> {
     let script = format!(
         "if (!window.axe) {{ {axe} }}
          const found = await window.axe.run(document, {{ resultTypes: ['violations'] }});

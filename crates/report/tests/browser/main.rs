@@ -11,4 +11,5 @@ mod hostile;
 mod numbers;
 mod opens;
 mod pages;
+mod site;
 mod tables;

@@ -1,0 +1,226 @@
+//! `tare site`: the site of the stored runs. No link is dead, the HTML is valid, and what has not changed is not made again.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Component, Path, PathBuf},
+    process::Command,
+};
+
+use serde_json::Value;
+
+use crate::support::{Workspace, real_root};
+
+/// The reference checker of HTML, which `scripts/setup.sh` installs with what the pages are made with.
+const CHECKER: &str = "web/node_modules/vnu-jar/build/dist/vnu.jar";
+
+fn site(workspace: &Workspace, runs: &[&Path]) -> Value {
+    let runs: Vec<&str> = runs.iter().map(|run| run.to_str().unwrap()).collect();
+    workspace.tare(&[&["site", "out", "--json"], runs.as_slice()].concat()).expect(0).json()
+}
+
+/// All files below a folder, by their paths from there.
+fn files(root: &Path) -> BTreeMap<String, PathBuf> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => {
+                    let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+                    found.insert(name, path);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The values of an attribute in a page.
+fn values<'a>(page: &'a str, attribute: &str) -> Vec<&'a str> {
+    let begins = format!(" {attribute}=\"");
+    page.split(&begins).skip(1).filter_map(|rest| rest.split('"').next()).collect()
+}
+
+/// Where a relative link leads, from the root of the site.
+fn target(page: &str, link: &str) -> String {
+    let mut parts: Vec<&str> = page.split('/').collect();
+    parts.pop();
+    for part in Path::new(link).components() {
+        match part {
+            Component::ParentDir => _ = parts.pop().expect("no link leads out of the site"),
+            Component::Normal(part) => parts.push(part.to_str().unwrap()),
+            other => panic!("{page}: {link}: {other:?}"),
+        }
+    }
+    parts.join("/")
+}
+
+/// What a page says without its scripts: attributes in a script are no links.
+fn without_scripts(page: &str) -> String {
+    let mut text = String::new();
+    for part in page.split("<script") {
+        let rest = if text.is_empty() { part } else { part.split_once("</script>").map_or("", |(_, rest)| rest) };
+        text.push_str(rest);
+        text.push(' ');
+    }
+    text
+}
+
+#[test]
+fn no_link_of_a_site_is_dead_and_every_page_is_valid() {
+    let workspace = Workspace::new(&[]);
+    let record = real_root().join("record");
+    let done = site(&workspace, &[&record]);
+    assert_eq!((&done["runs"], &done["runs_read"]), (&7.into(), &7.into()));
+    let root = workspace.root().join("out");
+    let files = files(&root);
+    let pages: BTreeMap<&str, String> = files
+        .iter()
+        .filter(|(name, _)| name.ends_with(".html"))
+        .map(|(name, path)| (name.as_str(), without_scripts(&fs::read_to_string(path).unwrap())))
+        .collect();
+    assert!(pages.len() > 60, "{}", pages.len());
+    let ids: BTreeMap<&str, BTreeSet<&str>> =
+        pages.iter().map(|(name, page)| (*name, values(page, "id").into_iter().collect())).collect();
+    let mut links = 0;
+    for (name, page) in &pages {
+        for link in values(page, "href").into_iter().chain(values(page, "src")) {
+            let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
+            if link.starts_with("data:") || link.starts_with("https://") {
+                continue;
+            }
+            let to = if path.is_empty() { (*name).to_owned() } else { target(name, path) };
+            assert!(files.contains_key(&to), "{name}: \"{link}\" leads to no file");
+            let known = ids.get(to.as_str());
+            assert!(anchor.is_empty() || known.is_some_and(|ids| ids.contains(anchor)), "{name}: \"{link}\": no such part");
+            links += 1;
+        }
+    }
+    assert!(links > 1000, "{links}");
+    valid(&root);
+}
+
+fn valid(root: &Path) {
+    let jar = real_root().join(CHECKER);
+    if !jar.is_file() {
+        assert!(std::env::var_os("TARE_TEST_ALL").is_none(), "{} is not there: run scripts/setup.sh", jar.display());
+        eprintln!("skipped: the HTML of a site is not checked, since {} is not there", jar.display());
+        return;
+    }
+    let checked = Command::new("java")
+        .arg("-jar")
+        .arg(&jar)
+        .args(["--errors-only", "--skip-non-html", "--stdout"])
+        .arg(root)
+        .output()
+        .expect("java runs: services need it too");
+    let found = String::from_utf8_lossy(&checked.stdout);
+    assert!(checked.status.success(), "{}{found}", String::from_utf8_lossy(&checked.stderr));
+}
+
+#[test]
+fn what_has_not_changed_is_not_made_again_and_what_is_gone_is_removed() {
+    let workspace = Workspace::new(&[]);
+    let [quick, published] = ["quick", "simple-web-server-2019"].map(|name| {
+        let copy = workspace.root().join(name);
+        copy_folder(&real_root().join("record").join(name), &copy);
+        copy
+    });
+    let first = site(&workspace, &[&quick, &published]);
+    assert_eq!(first["runs_read"], 2);
+    let again = site(&workspace, &[&quick, &published]);
+    assert_eq!((&again["runs_read"], &again["files_written"]), (&0.into(), &0.into()), "{again}");
+    assert_eq!(again["files"], first["files"]);
+
+    // What Tare itself writes of a run is no reason to read it again; its records are.
+    fs::write(published.join("report.md"), "other words").unwrap();
+    assert_eq!(site(&workspace, &[&quick, &published])["runs_read"], 0);
+    fs::write(published.join("about.json"), "{}").unwrap();
+    assert_eq!(site(&workspace, &[&quick, &published])["runs_read"], 1);
+
+    let out = workspace.root().join("out");
+    assert!(out.join("run/simple-web-server-2019/index.html").is_file());
+    let less = site(&workspace, &[&quick]);
+    assert!(less["files_removed"].as_u64().unwrap() >= 4, "{less}");
+    assert!(!out.join("run/simple-web-server-2019").exists());
+    assert!(!out.join("experiment/simple-web-server-2019").exists());
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for (name, path) in files(from) {
+        let to = to.join(name);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(path, to).unwrap();
+    }
+}
+
+#[test]
+fn data_of_a_site_are_what_their_schema_says() {
+    let workspace = Workspace::new(&[]);
+    let runs = ["quick", "restinio-2017"].map(|name| real_root().join("record").join(name));
+    site(&workspace, &[&runs[0], &runs[1]]);
+    let out = workspace.root().join("out");
+    let read = |name: &str| -> Value { serde_json::from_slice(&fs::read(out.join(name)).unwrap()).unwrap() };
+    let validator = jsonschema::validator_for(&read("data/site.schema.json")).unwrap();
+    let data = read("data/site.json");
+    let wrong: Vec<String> = validator.iter_errors(&data).map(|error| error.to_string()).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+    assert!(!validator.is_valid(&serde_json::json!({"format": "1.0", "runs": [{"id": 1}]})));
+
+    // Each figure of the overview is one of the run's own document.
+    let document = read("data/run/quick.json");
+    let table = &document["sections"][0]["table"];
+    let place = |key: &str| {
+        let columns = table["columns"].as_array().unwrap();
+        columns.iter().position(|column| column["key"] == key).unwrap()
+    };
+    let (label, cpu) = (place("label"), place("cpu_ratio"));
+    let rows = table["rows"].as_array().unwrap();
+    let quick = data["runs"].as_array().unwrap().iter().find(|run| run["id"] == "quick").unwrap();
+    for row in quick["rows"].as_array().unwrap() {
+        let own = rows.iter().find(|own| own[label] == row["service"]).unwrap();
+        assert_eq!(own[cpu].as_f64(), row["cpu_ratio"]["value"].as_f64(), "{}", row["service"]);
+    }
+    let badge = read("badge/quick/hyper.json");
+    assert_eq!(badge["schemaVersion"], 1);
+}
+
+#[test]
+fn what_is_no_site_is_not_written_over_and_what_is_no_run_is_named() {
+    let workspace = Workspace::new(&[]);
+    let quick = real_root().join("record/quick");
+    workspace.write("mine/notes.txt", "mine");
+    let refused = workspace.tare(&["site", "mine", quick.to_str().unwrap()]).expect(1);
+    assert!(refused.stderr.contains("mine: is not empty, and no site of this command; name a new folder"), "{}", refused.stderr);
+    let no_run = workspace.tare(&["site", "out", "mine"]).expect(1);
+    assert!(no_run.stderr.contains("mine: is no run folder, and there is none in it"), "{}", no_run.stderr);
+    let no_folder = workspace.tare(&["site", "out", "mine/notes.txt"]).expect(1);
+    assert!(no_folder.stderr.contains("name run folders, or a folder of run folders"), "{}", no_folder.stderr);
+    let none = workspace.tare(&["site", "out"]).expect(1);
+    assert!(none.stderr.contains("there are no runs"), "{}", none.stderr);
+    let no_url = workspace.tare(&["site", "out", "--url", "here"]).expect(1);
+    assert!(no_url.stderr.contains("https://example.org/results/"), "{}", no_url.stderr);
+    assert!(!workspace.root().join("out").exists());
+}
+
+#[test]
+fn a_site_whose_place_is_known_says_it_to_who_shows_links() {
+    let workspace = Workspace::new(&[]);
+    let quick = real_root().join("record/quick");
+    let words = ["site", "out", "--url", "https://example.org/tare", "--title", "Ours", quick.to_str().unwrap()];
+    workspace.tare(&words).expect(0);
+    let read = |name: &str| fs::read_to_string(workspace.root().join("out").join(name)).unwrap();
+    let page = read("run/quick/index.html");
+    assert!(page.contains("<meta property=\"og:image\" content=\"https://example.org/tare/run/quick/preview.png\">"));
+    assert!(page.contains("<link rel=\"canonical\" href=\"https://example.org/tare/run/quick/index.html\">"));
+    let picture = fs::read(workspace.root().join("out/run/quick/preview.png")).unwrap();
+    assert_eq!(&picture[..8], b"\x89PNG\r\n\x1a\n");
+    assert!(read("sitemap.xml").contains("<loc>https://example.org/tare/service/axum/index.html</loc>"));
+    assert!(read("feed.xml").contains("<link href=\"https://example.org/tare/run/quick/index.html\"/>"));
+    let badge = read("service/axum/index.html");
+    assert!(badge.contains("https://example.org/tare/badge/quick/axum.svg"), "{badge}");
+}
