@@ -88,6 +88,13 @@ fn a_site_keeps_no_reader_out_in_light_or_dark() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What makes a page wider than its window: the outermost of what reaches beyond it, and is not scrolled by itself.
+const OUTSIDE: &str = "
+    const scrolls = one => one.closest('.scroll, .contents ol, pre');
+    return [...document.querySelectorAll('body *')]
+        .filter(one => one.getBoundingClientRect().right > innerWidth + 1 && !scrolls(one))
+        .slice(0, 3).map(one => one.outerHTML.slice(0, 120))";
+
 #[test]
 fn no_page_of_a_site_is_wider_than_its_window() {
     let Some(browser) = Browser::open() else { return };
@@ -98,7 +105,8 @@ fn no_page_of_a_site_is_wider_than_its_window() {
             browser.resize(size);
             let width = browser.run("return document.documentElement.scrollWidth", &[]).as_u64().unwrap();
             if width > u64::from(size.0) {
-                wide.push(format!("{page} is {width} wide at {}", size.0));
+                let outside = browser.run(OUTSIDE, &[]);
+                wide.push(format!("{page} is {width} wide at {}: {outside}", size.0));
             }
             browser.picture(&pages::folder().join("site").join(format!("{}-{}.png", page.replace('/', "-"), size.0)));
         }
