@@ -11,6 +11,7 @@ mod moments;
 pub(crate) mod notes;
 mod ranks;
 pub(crate) mod relation;
+mod role;
 pub(crate) mod rounds;
 pub mod slices;
 mod spread;
@@ -24,6 +25,7 @@ pub use compute::compute;
 pub(crate) use compute::wrong_answers;
 pub use equal_rate::CostAtRate;
 pub use ranks::{AdjacentPair, Place, Ranks};
+pub use role::Role;
 pub use spread::spread;
 pub use twin::Twin;
 
@@ -60,7 +62,7 @@ pub struct Report {
     pub ranks: Option<Ranks>,
     /// The reference under its second name; absent if it was measured under one.
     pub twin: Option<Twin>,
-    /// Best first; rows without a figure last. The twin is not among them.
+    /// References first, then the others, best first; rows without a figure last. The twin is not among them.
     pub rows: Vec<RowReport>,
     pub findings: Vec<Finding>,
 }
@@ -74,6 +76,7 @@ pub struct RowReport {
     pub style: Style,
     pub version: Option<String>,
     pub state: State,
+    pub role: Role,
     /// The best and the worst rank that it may have.
     pub ranks: Option<[usize; 2]>,
     pub blocks: usize,
