@@ -102,12 +102,12 @@ fn identity<'a>() -> Columns<'a, RankedRow<'a>> {
         .help("not separated from the row that is ranked after it; none for the last one")
         .hidden()
         .text("title", "variant", |row| row.report.title.clone())
-        .priority(11)
+        .priority(13)
         .help("how it differs from the service of that name")
         .text("framework", "framework", |row| row.report.framework.clone())
         .hidden()
         .text("version", "version", |row| row.report.version.clone())
-        .priority(12)
+        .priority(5)
         .with(|column| column.extra(Extra::Always))
 }
 
@@ -142,7 +142,7 @@ fn figures<'a>(reference: &'a str) -> Columns<'a, RankedRow<'a>> {
         .and(ratios::throughput(of, reference).with_column("throughput_ratio", Column::bar))
         .with_column("requests_per_second", |column| column.extra(Extra::Always))
         .estimate(Unit::Nanoseconds, "latency_ns_p50", "p50", |row| row.report.latency_ns_p50)
-        .with(|column| beside(column, 35).extra(Extra::Always))
+        .with(|column| beside(column, 11).extra(Extra::Always))
         .help(
             "of the answers of one process in a closed loop; the mean of the processes, with a 95% interval",
         )
