@@ -92,7 +92,23 @@ pub(crate) fn table<const N: usize>(
 
 /// As text is written to stdout.
 pub(crate) fn look() -> Look {
-    Look { width: width(), colours: true }
+    let width = width();
+    // A file is read elsewhere.
+    Look { width, colours: true, ascii: width.is_some() && is_ascii() }
+}
+
+/// The locale says that the terminal has no UTF-8. One that says nothing is taken for the usual one.
+pub(crate) fn is_ascii() -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .filter_map(std::env::var_os)
+        .find(|value| !value.is_empty());
+    locale.is_some_and(|locale| !is_utf8(&locale.to_string_lossy()))
+}
+
+fn is_utf8(locale: &str) -> bool {
+    let locale = locale.to_ascii_lowercase();
+    locale.contains("utf-8") || locale.contains("utf8")
 }
 
 /// Columns of the terminal that stdout is; `None` if it is not a terminal.

@@ -15,6 +15,7 @@ use super::{
     notes,
     ranks::Ranks,
     relation::relate_to_reference,
+    role::{self, Role},
     rounds::Rounds,
     starts,
     twin::Twin,
@@ -66,6 +67,7 @@ pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &Row
     bound::classify(&mut rows, plan.reference());
     levels::relate(&mut rows, plan.reference());
     let twin = Twin::take(plan, &mut rows);
+    role::assign(&mut rows, plan);
     let ranks = Ranks::of(plan, &rows, looks);
     let rows = in_order(rows, plan, ranks.as_ref());
     let interference = notes::interference_share(plan, &kept.records);
@@ -90,7 +92,7 @@ pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &Row
     }
 }
 
-/// Ranked rows stand in the order of their ranks; the others follow.
+/// References come first, then the ranked rows in the order of their ranks; the others follow.
 fn in_order(mut rows: Vec<(RowReport, Blocks)>, plan: &Plan, ranks: Option<&Ranks>) -> Vec<RowReport> {
     let order = |row: &RowReport| rank(row, plan.reference());
     rows.sort_by(|(a, _), (b, _)| order(b).partial_cmp(&order(a)).unwrap_or(Ordering::Equal));
@@ -101,7 +103,8 @@ fn in_order(mut rows: Vec<(RowReport, Blocks)>, plan: &Plan, ranks: Option<&Rank
         let place = place(row).map(|(_, place)| place).filter(|_| are_known);
         row.ranks = place.map(|place| [place.rank_best, place.rank_worst]);
     }
-    rows.sort_by_key(|row| place(row).map_or(usize::MAX, |(index, _)| index));
+    let is_reference = |row: &RowReport| row.role == Role::Reference && row.state == State::Measured;
+    rows.sort_by_key(|row| (!is_reference(row), place(row).map_or(usize::MAX, |(index, _)| index)));
     rows
 }
 

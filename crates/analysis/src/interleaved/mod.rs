@@ -12,6 +12,7 @@ pub(crate) mod notes;
 mod pairs;
 mod ranks;
 pub(crate) mod relation;
+mod role;
 pub(crate) mod rounds;
 pub mod slices;
 mod spread;
@@ -26,6 +27,7 @@ pub(crate) use compute::wrong_answers;
 pub use equal_rate::CostAtRate;
 pub use pairs::{PairRatios, pair_ratios};
 pub use ranks::{AdjacentPair, Place, Ranks};
+pub use role::Role;
 pub use spread::spread;
 pub use twin::Twin;
 
@@ -62,7 +64,7 @@ pub struct Report {
     pub ranks: Option<Ranks>,
     /// The reference under its second name; absent if it was measured under one.
     pub twin: Option<Twin>,
-    /// Best first; rows without a figure last. The twin is not among them.
+    /// References first, then the others, best first; rows without a figure last. The twin is not among them.
     pub rows: Vec<RowReport>,
     pub findings: Vec<Finding>,
 }
@@ -76,6 +78,7 @@ pub struct RowReport {
     pub style: Style,
     pub version: Option<String>,
     pub state: State,
+    pub role: Role,
     /// The best and the worst rank that it may have.
     pub ranks: Option<[usize; 2]>,
     pub blocks: usize,

@@ -14,7 +14,7 @@ use tare_stats::{
 };
 
 use super::{
-    RowReport, State,
+    RowReport,
     blocks::{Block, Blocks},
 };
 use crate::faults::{self, Fault};
@@ -108,13 +108,12 @@ fn differ_most(pair: &Pair, level: f64) -> Option<f64> {
 }
 
 impl Ranks {
-    /// Of the rows that have figures, each with its blocks; absent if fewer than two can be ranked.
+    /// Of the rows that have figures and are no references, each with its blocks; absent if fewer than two can be ranked.
     pub(super) fn of(plan: &Plan, rows: &[(RowReport, Blocks)], looks: Option<&Looks>) -> Option<Ranks> {
-        let measured = || rows.iter().filter(|(row, _)| row.state == State::Measured);
-        let by = decides(plan, measured().map(|(row, _)| row));
+        let ranked = || rows.iter().filter(|(row, _)| row.can_be_ranked());
+        let by = decides(plan, ranked().map(|(row, _)| row));
         let reference = rows.iter().find(|(row, _)| row.label == plan.reference()).map(|(_, blocks)| blocks);
-        let series =
-            measured().map(|(row, blocks)| (row.label.as_str(), series(plan, by, blocks, reference)));
+        let series = ranked().map(|(row, blocks)| (row.label.as_str(), series(plan, by, blocks, reference)));
         let series: Vec<(&str, Figures)> = series.filter(|(_, series)| !series.is_empty()).collect();
         let table = Table::of(&series)?;
         let ranking = table.ranking(by.better(), looks).ok()?;
@@ -132,6 +131,13 @@ impl Ranks {
             not_separated,
             warnings: ranking.warnings.clone(),
         })
+    }
+
+    /// Whether this row and the one ranked after it are not separated; absent if none is, or there are no ranks.
+    pub fn is_tied_to_next(&self, label: &str) -> Option<bool> {
+        let (place, _) = self.place(label).filter(|_| self.are_known())?;
+        let next = self.rows.get(place + 1)?;
+        Some(!self.are_separated(label, &next.row))
     }
 
     pub(crate) fn place(&self, label: &str) -> Option<(usize, &Place)> {
@@ -169,7 +175,7 @@ impl Ranks {
             return self.warnings.iter().map(|warning| format!("no ranks yet: {warning}")).collect();
         }
         let held = format!(
-            "ranks by {by}: the best and the worst that a row may have; {} of rows are separated ({:.0}% for all pairs together)",
+            "ranks by {by}: the best and the worst that a row may have; {} of ranked rows are separated ({:.0}% for all pairs together)",
             self.extent(),
             (1.0 - self.alpha) * 100.0
         );

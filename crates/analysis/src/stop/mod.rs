@@ -31,7 +31,7 @@ impl PlannedRule<'_> {
             Until::Precision(precision) => Box::new(PrecisionRule::new(header, *precision)),
             Until::Gate(_) => Box::new(GateRule::new(header)),
             Until::Apart(_) => Box::new(ApartRule::new(header)),
-            Until::Ranks(ranks) => Box::new(RanksRule::new(&header.plan, ranks)),
+            Until::Ranks(ranks) => Box::new(RanksRule::new(header, ranks)),
             // Its searches set the rates, and take as many windows as the plan has.
             Until::Search(slo) => Box::new(Searches::new(slo)),
         })

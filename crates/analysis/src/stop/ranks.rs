@@ -1,25 +1,23 @@
-//! All rows against each other, until every pair is separated or proved to be equal within delta.
+//! All ranked rows against each other, until every pair is separated or proved to be equal within delta.
 
 use std::collections::BTreeSet;
 
 use tare_stats::{log_ratios, ranking::rank};
 
-use crate::series;
+use crate::{interleaved, series};
 use tare_bench::{
-    plan::{
-        Plan,
-        until::{Ranks, planned},
-    },
+    folder::{Header, StoredRun},
+    metric::Metric,
+    plan::until::{Ranks, planned},
     record::Record,
     schedule::StopRule,
 };
 
-/// Ends a run once every pair of rows is decided.
+/// Ends a run once every pair of rows is decided: of the rows that its table ranks, by what it ranks them.
 #[derive(Debug)]
 pub(super) struct RanksRule {
-    plan: Plan,
+    kept: StoredRun,
     ranks: Ranks,
-    records: Vec<Record>,
     blocks: usize,
 }
 
@@ -42,16 +40,18 @@ impl PairwiseStatus {
 }
 
 impl RanksRule {
-    /// For this plan, which asks for `ranks`.
-    pub(crate) fn new(plan: &Plan, ranks: &Ranks) -> RanksRule {
-        RanksRule { plan: plan.clone(), ranks: ranks.clone(), records: Vec::new(), blocks: 0 }
+    /// For a run with this head, which asks for `ranks`.
+    pub(crate) fn new(header: &Header, ranks: &Ranks) -> RanksRule {
+        let (records, damage) = (Vec::new(), Vec::new());
+        let kept = StoredRun { header: header.clone(), records, damage, in_progress: true };
+        RanksRule { kept, ranks: ranks.clone(), blocks: 0 }
     }
 
     /// The status of each pair at the looks that the records have reached. A pair that an earlier look has separated stays
     /// separated: each look has its share of the error.
     pub(crate) fn status(&self) -> PairwiseStatus {
-        let labels = self.labels();
-        let values = self.values(&labels);
+        let (labels, by) = self.ranked();
+        let values = self.values(&labels, by);
         let mut status = PairwiseStatus {
             look: None,
             separated: BTreeSet::new(),
@@ -65,7 +65,7 @@ impl RanksRule {
         for look in separate.all().iter().filter(|look| look.n <= blocks) {
             status.look = Some(look.n);
             let so_far: Vec<&[f64]> = values.iter().map(|values| &values[..look.n]).collect();
-            let ranking = rank(&so_far, self.ranks.metric.better(), look.spent);
+            let ranking = rank(&so_far, by.better(), look.spent);
             for pair in ranking.iter().flat_map(|ranking| &ranking.pairs) {
                 let name = (labels[pair.a].clone(), labels[pair.b].clone());
                 if pair.separated {
@@ -89,21 +89,19 @@ impl RanksRule {
         interval.is_some_and(|interval| -bound < interval.low && interval.high < bound)
     }
 
-    /// Rows that take part and have not failed.
-    fn labels(&self) -> Vec<String> {
-        let failed = |place: usize| {
-            self.records.iter().any(|record| matches!(record, Record::Failed(failed) if failed.row == place))
+    /// The rows that the table of the records so far ranks, in the order of the plan, and by what.
+    fn ranked(&self) -> (Vec<String>, Metric) {
+        let Some(ranks) = interleaved::compute(&self.kept).ranks else {
+            return (Vec::new(), self.ranks.metric);
         };
-        let rows = self.plan.rows.iter().enumerate();
-        let left = rows.filter(|(place, row)| {
-            row.excluded.is_none() && !self.plan.is_twin(&row.label) && !failed(*place)
-        });
-        left.map(|(_, row)| row.label.clone()).collect()
+        let is_ranked = |label: &&String| ranks.rows.iter().any(|place| place.row == **label);
+        let labels = self.kept.header.plan.rows.iter().map(|row| &row.label);
+        (labels.filter(is_ranked).cloned().collect(), ranks.by)
     }
 
     /// Of each row, in the blocks that all of them have.
-    fn values(&self, labels: &[String]) -> Vec<Vec<f64>> {
-        let of = |label: &String| series::of(&self.plan, &self.records, label, self.ranks.metric);
+    fn values(&self, labels: &[String], by: Metric) -> Vec<Vec<f64>> {
+        let of = |label: &String| series::of(&self.kept.header.plan, &self.kept.records, label, by);
         let all: Vec<_> = labels.iter().map(of).collect();
         let common = |block: &&usize| all.iter().all(|row| row.contains_key(*block));
         let blocks: Vec<usize> =
@@ -122,7 +120,8 @@ impl StopRule for RanksRule {
     fn on_record(&mut self, record: &Record) {
         self.blocks += usize::from(matches!(record, Record::Block(_)));
         // The first load decides.
-        self.records.extend(record.at_load(&self.plan, 0));
+        let records = record.at_load(&self.kept.header.plan, 0);
+        self.kept.records.extend(records);
     }
 
     fn is_decided(&mut self) -> bool {
@@ -135,27 +134,43 @@ mod tests {
     use super::*;
     use tare_bench::{
         fixture,
-        plan::until::{ALPHA, Metric, looks},
+        plan::{
+            Until,
+            until::{ALPHA, looks},
+        },
         record::Failed,
     };
 
-    fn stop_rule() -> RanksRule {
-        let ranks = Ranks { metric: Metric::Throughput, delta: 0.03, looks: looks(40), alpha: ALPHA };
-        RanksRule::new(&fixture::plan(&["a", "b", "c"]), &ranks)
+    /// Of a reference, which is no pair of any, and three services.
+    fn stop_rule(metric: Metric) -> RanksRule {
+        let ranks = Ranks { metric, delta: 0.03, looks: looks(40), alpha: ALPHA };
+        let mut header = fixture::compared();
+        header.plan = fixture::plan(&["reference", "a", "b", "c"]);
+        header.plan.until = Until::Ranks(ranks.clone());
+        RanksRule::new(&header, &ranks)
     }
 
-    fn after(blocks: usize, levels: &[f64]) -> (RanksRule, Option<usize>) {
-        let mut stop_rule = stop_rule();
+    fn after(blocks: usize, levels: [f64; 3]) -> (RanksRule, Option<usize>) {
+        let mut stop_rule = stop_rule(Metric::Throughput);
+        let levels = [[1.0].as_slice(), &levels].concat();
         let decided = (1..=blocks).find(|blocks| {
-            fixture::block(blocks - 1, levels).iter().for_each(|record| stop_rule.on_record(record));
+            fixture::block(blocks - 1, &levels).iter().for_each(|record| stop_rule.on_record(record));
             stop_rule.is_decided()
         });
         (stop_rule, decided)
     }
 
+    fn fail(stop_rule: &mut RanksRule, row: usize) {
+        stop_rule.on_record(&Record::Failed(Failed { block: 15, row, reason: "was killed".to_owned() }));
+    }
+
+    fn count(status: &PairwiseStatus) -> usize {
+        status.separated.len() + status.equal.len() + status.open.len()
+    }
+
     #[test]
     fn it_ends_where_every_pair_is_clear() {
-        let (stop_rule, decided) = after(40, &[1.0, 1.0, 0.5]);
+        let (stop_rule, decided) = after(40, [1.0, 1.0, 0.5]);
         assert_eq!(decided, Some(12));
         let status = stop_rule.status();
         assert_eq!((status.separated.len(), status.equal.len(), status.look), (2, 1, Some(12)));
@@ -164,17 +179,54 @@ mod tests {
 
     #[test]
     fn a_pair_that_is_about_delta_apart_is_neither() {
-        let (stop_rule, decided) = after(39, &[1.0, 0.97, 0.5]);
+        let (stop_rule, decided) = after(39, [1.0, 0.97, 0.5]);
         assert!(decided.is_some(), "a difference this near to delta is separated: {:?}", stop_rule.status());
-        let (stop_rule, decided) = after(11, &[1.0, 1.0, 0.5]);
+        let (stop_rule, decided) = after(11, [1.0, 1.0, 0.5]);
         assert_eq!((decided, stop_rule.status().look, stop_rule.status().open.len()), (None, None, 3));
     }
 
     #[test]
     fn a_row_that_failed_is_no_pair() {
-        let (mut stop_rule, _) = after(15, &[1.0, 1.0, 0.5]);
-        stop_rule.on_record(&Record::Failed(Failed { block: 15, row: 2, reason: "was killed".to_owned() }));
-        let status = stop_rule.status();
-        assert_eq!((status.separated.len() + status.equal.len() + status.open.len()), 1);
+        let (mut stop_rule, _) = after(15, [1.0, 1.0, 0.5]);
+        assert_eq!(count(&stop_rule.status()), 3);
+        fail(&mut stop_rule, 3);
+        assert_eq!(count(&stop_rule.status()), 1);
+    }
+
+    /// As long as two others are left; then it is one of the two that there are.
+    #[test]
+    fn the_reference_is_no_pair() {
+        let names = |stop_rule: &RanksRule| stop_rule.ranked().0;
+        let (mut stop_rule, _) = after(15, [1.0, 1.0, 0.5]);
+        assert_eq!(names(&stop_rule), ["a", "b", "c"]);
+        fail(&mut stop_rule, 3);
+        assert_eq!(names(&stop_rule), ["a", "b"]);
+        fail(&mut stop_rule, 1);
+        assert_eq!(names(&stop_rule), ["reference", "b"]);
+    }
+
+    /// The last look of a run and the table that it leaves are of the same rows and the same metric, and separate the same pairs.
+    #[test]
+    fn the_end_of_a_run_and_its_table_agree() {
+        for levels in [[1.0, 0.96, 0.5], [1.0, 1.0, 1.0], [0.9, 0.8, 0.7]] {
+            for metric in [Metric::Cpu, Metric::Throughput] {
+                let mut stop_rule = stop_rule(metric);
+                let levels = [[1.0].as_slice(), &levels].concat();
+                for block in 0..12 {
+                    fixture::block(block, &levels).iter().for_each(|record| stop_rule.on_record(record));
+                }
+                let (status, table) =
+                    (stop_rule.status(), interleaved::compute(&stop_rule.kept).ranks.unwrap());
+                assert_eq!((table.by, table.rows.len()), (metric, 3));
+                for (one, other) in pairs(&["a", "b", "c"].map(str::to_owned)) {
+                    let is_separated = status.separated.contains(&(one.clone(), other.clone()));
+                    assert_eq!(
+                        is_separated,
+                        table.are_separated(&one, &other),
+                        "{one}, {other} at {levels:?}"
+                    );
+                }
+            }
+        }
     }
 }

@@ -23,7 +23,7 @@ pub enum Until {
     Budget,
     /// A comparison of the reference with one other row is decided.
     Gate(Gate),
-    /// All pairs of rows are separated, or shown to be equivalent.
+    /// All pairs of ranked rows are separated, or shown to be equivalent.
     #[serde(alias = "tiers")]
     Ranks(Ranks),
     /// The figures are precise enough.

@@ -194,6 +194,14 @@ impl Table {
         let first = self.rows.first().and_then(|row| row.get(place));
         self.rows.len() > 1 && self.rows.iter().all(|row| row.get(place) == first)
     }
+
+    /// The same of the rows that have a value there.
+    pub(crate) fn is_alike_where_known(&self, place: usize) -> bool {
+        let mut known =
+            self.rows.iter().filter_map(|row| row.get(place)).filter(|value| **value != Value::None);
+        let first = known.next();
+        self.rows.len() > 1 && first.is_some() && known.all(|value| Some(value) == first)
+    }
 }
 
 impl Column {

@@ -89,7 +89,6 @@ fn a_run_as_a_document() {
         "start-up",
         "validity",
         "cpu-accounting",
-        "not-separated",
         "environment",
         "missing",
         "pairs",
@@ -261,6 +260,35 @@ fn the_answer_is_a_sentence_that_claims_no_more_than_the_data() {
     };
     assert!(answers.iter().all(begins), "one begins with the name of a service: {answers:?}");
     insta::assert_snapshot!(answers.join("\n"));
+}
+
+/// The row of a label in the main table: its rank, and the two flags by which it is drawn.
+fn drawn_by(document: &Document, label: &str) -> [Value; 3] {
+    let table = document.sections[0].table.as_ref().unwrap();
+    let place = table.values("label").position(|value| value.text() == Some(label)).unwrap();
+    ["ranks", "is_reference", "is_tied_to_next"].map(|key| table.values(key).nth(place).unwrap().clone())
+}
+
+#[test]
+fn references_have_no_rank_and_those_that_are_tied_are_marked() {
+    let mut tied = kept(8);
+    scale(&mut tied, "asio", 0.7);
+    let document = sound(folder(&tied).path());
+    let (yes, no) = (Value::Flag(true), Value::Flag(false));
+    assert_eq!(drawn_by(&document, "raw-socket"), [Value::None, yes.clone(), Value::None]);
+    assert_eq!(drawn_by(&document, "asio"), ["1-2".into(), no.clone(), yes]);
+    assert_eq!(drawn_by(&document, "axum"), ["1-2".into(), no.clone(), no.clone()]);
+    assert_eq!(drawn_by(&document, "<flask>"), ["3".into(), no.clone(), Value::None]);
+    let pairs = document.sections.iter().find(|section| section.id == "pairs").unwrap();
+    assert_eq!(pairs.table.as_ref().unwrap().rows.len(), 1);
+    let [lead, note] = [&document.sections[0].lead, &document.sections[0].notes[0]];
+    assert!(lead.contains("References") && note.contains("2 of 3 pairs of ranked rows"), "{lead} {note}");
+
+    let mut alone = kept(8);
+    only(&mut alone, &["raw-socket", "asio"]);
+    let document = sound(folder(&alone).path());
+    assert_eq!(drawn_by(&document, "raw-socket")[1], no);
+    assert!(!document.sections[0].lead.contains("References"), "{}", document.sections[0].lead);
 }
 
 /// Few blocks and a single service have no ranks, so nothing is called so.

@@ -2,7 +2,7 @@
 //! sentences, for which a column has no room.
 
 use super::visible;
-use crate::document::{Column, Table, Unit, Value};
+use crate::document::{Column, Extra, Table, Unit, Value};
 
 /// Letters up to which a text is a word or two, and not a sentence.
 const SHORT_LETTERS_MAX: usize = 32;
@@ -27,8 +27,9 @@ impl<'t> Layout<'t> {
         let known: Vec<usize> = (0..table.columns.len()).filter(is_known).collect();
         let is_text = |place: &usize| table.columns[*place].unit == Unit::Text;
         let name = known.iter().copied().find(is_text);
-        let is_same = |place: &usize| {
-            !table.columns[*place].unit.is_numeric() && Some(*place) != name && table.is_alike(*place)
+        let is_same = |place: &usize| match table.columns[*place].unit.is_numeric() {
+            true => table.columns[*place].extra == Extra::IfAlike && table.is_alike_where_known(*place),
+            false => Some(*place) != name && table.is_alike(*place),
         };
         let (alike, rest): (Vec<usize>, Vec<usize>) = known.into_iter().partition(is_same);
         let is_sentence = |place: &usize| Some(*place) != name && has_sentences(table, *place);
@@ -59,10 +60,13 @@ impl<'t> Layout<'t> {
 
     /// `language: rust, style: framework`; absent if nothing is alike.
     pub(crate) fn alike(&self) -> Option<String> {
-        let first = self.table.rows.first()?;
+        let shown = |place: usize| {
+            let mut values = self.table.rows.iter().filter_map(|row| row.get(place));
+            values.find(|value| **value != Value::None).unwrap_or(&Value::None)
+        };
         let each = self.alike.iter().map(|place| {
             let column = self.column(*place);
-            format!("{}: {}", column.title, first.get(*place).unwrap_or(&Value::None).show(column.unit))
+            format!("{}: {}", column.title, shown(*place).show(column.unit))
         });
         let each: Vec<String> = each.collect();
         (!each.is_empty()).then(|| each.join(", "))
@@ -76,6 +80,28 @@ impl<'t> Layout<'t> {
     pub(crate) fn state<'a>(&self, row: &'a [Value]) -> Option<&'a Value> {
         let place = self.table.place("state").filter(|place| !self.sentences.contains(place))?;
         row.get(place).filter(|state| state.text().is_some())
+    }
+
+    /// A row that the others are related to, in a table that says so.
+    pub(crate) fn is_reference(&self, row: &[Value]) -> bool {
+        self.flag(row, "is_reference")
+    }
+
+    fn flag(&self, row: &[Value], key: &str) -> bool {
+        self.table.place(key).and_then(|place| row.get(place)) == Some(&Value::Flag(true))
+    }
+
+    /// A bracket around rows of which each is not separated from the next; absent if there is none.
+    pub(crate) fn ties(&self, ascii: bool) -> Option<Vec<&'static str>> {
+        let tied: Vec<bool> = self.table.rows.iter().map(|row| self.flag(row, "is_tied_to_next")).collect();
+        let signs = if ascii { [".", "|", "'"] } else { ["┐", "│", "┘"] };
+        let mark = |place: usize| match (place > 0 && tied[place - 1], tied[place]) {
+            (false, true) => signs[0],
+            (true, true) => signs[1],
+            (true, false) => signs[2],
+            (false, false) => "",
+        };
+        tied.contains(&true).then(|| (0..tied.len()).map(mark).collect())
     }
 
     pub(crate) fn column(&self, place: usize) -> &'t Column {

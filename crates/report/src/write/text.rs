@@ -5,6 +5,7 @@
 //! and names them. Sentences are wrapped. Colours are ANSI sequences; whoever prints strips them where there is no terminal.
 
 mod table;
+mod track;
 
 use std::fmt::Write as _;
 
@@ -12,7 +13,7 @@ use super::{Document, ROWS_MAX, Section, layout::Layout, status, visible};
 use crate::document::{Fact, Table, Tone, Value};
 
 pub use table::aligned;
-use table::{Drawn, draw};
+use table::{Drawn, Missing, draw, draw_all};
 
 /// Sentences are not read across a screen of any width.
 const SENTENCE_MAX: usize = 140;
@@ -24,6 +25,8 @@ pub struct Look {
     /// Columns of the terminal; tables of a file are as wide as they are.
     pub width: Option<usize>,
     pub colours: bool,
+    /// Of signs that draw: those that every terminal has.
+    pub ascii: bool,
 }
 
 impl Look {
@@ -160,34 +163,50 @@ fn notes(notes: &[String], look: Look) -> String {
 #[must_use]
 pub fn table(table: &Table, look: Look) -> String {
     let layout = Layout::of(table);
-    let drawn = draw(&layout, look);
-    let mut out = format!("{}\n", look.paint("2", &drawn.head));
-    let mut below = String::new();
-    for (place, row) in table.rows.iter().enumerate() {
-        if layout.is_without_figures(row) {
-            below += &without_figures(&layout, place, look);
+    let parts = draw_all(&layout, look);
+    let has_rows = table.rows.iter().any(|row| !layout.is_without_figures(row));
+    let mut out = String::new();
+    for (at, part) in parts.iter().enumerate().filter(|_| has_rows) {
+        out += if at == 0 { "" } else { "\n" };
+        out += &part_of_table(&layout, part, at == 0, look);
+    }
+    let below = below(&layout, look);
+    let gap = if below.is_empty() || out.is_empty() { "" } else { "\n" };
+    out + &said_once(&layout, &parts, look) + gap + &below
+}
+
+/// The head and the rows of one table; below a row of words its sentences, the first time that it stands there.
+fn part_of_table(layout: &Layout, part: &Drawn, is_first: bool, look: Look) -> String {
+    let mut out = look.paint("2", &part.head) + "\n";
+    let rows = || layout.table.rows.iter().enumerate().filter(|(_, row)| !layout.is_without_figures(row));
+    let last_reference = rows().filter(|(_, row)| layout.is_reference(row)).map(|(place, _)| place).last();
+    for (place, row) in rows() {
+        out += &format!("{}\n", part.rows[place]);
+        if last_reference == Some(place) {
+            out +=
+                &format!("{}\n", look.paint("2", &(if look.ascii { "-" } else { "─" }).repeat(part.width)));
+        }
+        if layout.has_figures() || !is_first {
             continue;
         }
-        out += &format!("{}\n", drawn.rows[place]);
         for (title, text) in layout.said(row) {
-            match layout.has_figures() {
-                true => below += &named(&layout.name(row), title, text, look),
-                false => {
-                    let head = format!("    {title}: ");
-                    out += &format!(
-                        "    {} {}",
-                        look.paint("2", &format!("{title}:")),
-                        look.wrapped(&head, text)
-                    );
-                }
-            }
+            let (head, painted) = (format!("    {title}: "), look.paint("2", &format!("{title}:")));
+            out += &format!("    {painted} {}", look.wrapped(&head, text));
         }
     }
-    if drawn.rows.is_empty() || table.rows.iter().all(|row| layout.is_without_figures(row)) {
-        out.clear();
-    }
-    let gap = if below.is_empty() || out.is_empty() { "" } else { "\n" };
-    out + &said_once(&layout, &drawn, look) + gap + &below
+    out
+}
+
+/// Rows that have no figures, and what else there is to say of one that has.
+fn below(layout: &Layout, look: Look) -> String {
+    let of = |(place, row): (usize, &Vec<Value>)| match layout.is_without_figures(row) {
+        true => without_figures(layout, place, look),
+        false if layout.has_figures() => {
+            layout.said(row).map(|(title, text)| named(&layout.name(row), title, text, look)).collect()
+        }
+        false => String::new(),
+    };
+    layout.table.rows.iter().enumerate().map(of).collect()
 }
 
 /// A table for a view that is drawn again and again: its head, and a line for each row. A row without figures has its reason in
@@ -195,7 +214,7 @@ pub fn table(table: &Table, look: Look) -> String {
 #[must_use]
 pub fn lines(table: &Table, look: Look) -> (String, Vec<String>) {
     let layout = Layout::of(table);
-    let drawn = draw(&layout, look);
+    let drawn = draw(&layout, &layout.columns, look);
     let line = |(place, line): (usize, String)| match layout.is_without_figures(&table.rows[place]) {
         true => without_figures(&layout, place, Look { width: None, ..look }).trim_end().to_owned(),
         false => line,
@@ -204,11 +223,27 @@ pub fn lines(table: &Table, look: Look) -> (String, Vec<String>) {
 }
 
 /// What all rows have alike, and what there was no room for.
-fn said_once(layout: &Layout, drawn: &Drawn, look: Look) -> String {
+fn said_once(layout: &Layout, parts: &[Drawn], look: Look) -> String {
     let alike = layout.alike().map(|alike| format!("in all rows: {alike}"));
-    let without = drawn.without.join(", ");
-    let without = (!without.is_empty()).then(|| format!("too narrow for: {without}"));
-    let lines = alike.into_iter().chain(without);
+    let missing = || parts.iter().flat_map(|part| &part.without);
+    let mut without: Vec<String> = Vec::new();
+    for one in missing() {
+        match one {
+            Missing::Figure(title) if !without.contains(title) => without.push(title.clone()),
+            _ => {}
+        }
+    }
+    let is_figure = |title: &String| without.contains(title);
+    let intervals = missing().filter(|one| matches!(one, Missing::Interval(title) if !is_figure(title)));
+    if intervals.count() > 0 {
+        without.push("other 95% intervals".to_owned());
+    }
+    let without = (!without.is_empty()).then(|| format!("too narrow for: {}", without.join(", ")));
+    let ties = layout.ties(look.ascii).and_then(|marks| marks.into_iter().find(|mark| !mark.is_empty()));
+    let ties = ties.map(|mark| {
+        format!("{mark} in a bracket no row is separated from the next: the ranks say what is separated")
+    });
+    let lines = ties.into_iter().chain(alike).chain(without);
     let lines: Vec<String> = lines.map(|line| look.wrapped("", &line)).collect();
     lines.iter().flat_map(|text| text.lines()).map(|line| look.paint("2", line) + "\n").collect()
 }

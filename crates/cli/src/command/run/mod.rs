@@ -101,8 +101,8 @@ pub(crate) struct Args {
     /// Connections of each load, such as `16,64,256` [default: those of the experiment]
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
     connections: Vec<usize>,
-    /// Stopping rule: `budget`, or `ranks` (by CPU time per request) or `ranks:throughput` to stop once every pair of rows is
-    /// either distinguished or shown to be equal within `--delta`
+    /// Stopping rule: `budget`, or `ranks` (by CPU time per request) or `ranks:throughput` to stop once every pair of ranked
+    /// rows is either distinguished or shown to be equal within `--delta`
     #[arg(long, value_name = "END", default_value = "budget", value_parser = until::parse)]
     until: until::Asked,
     /// With `--until ranks`: the difference up to which two rows count as equal [default: 3%]

@@ -172,7 +172,7 @@ mod tests {
     }
 
     fn shown(width: Option<usize>) -> String {
-        text(&verified(), Look { width, colours: false })
+        text(&verified(), Look { width, ..Look::default() })
     }
 
     #[test]

@@ -10,6 +10,7 @@ use tare_report::{
 };
 
 use super::duration;
+use crate::output;
 
 /// What marks the row that is at work, and its room before the others.
 const MARK: [&str; 2] = ["▶ ", "  "];
@@ -56,7 +57,8 @@ impl View {
     /// As many lines as there is room for, none of them longer than the terminal is wide.
     pub(crate) fn lines(&self, size: Size, colours: bool) -> Vec<String> {
         let (width, height) = (usize::from(size.columns), usize::from(size.lines));
-        let look = Look { width: Some(width.saturating_sub(MARK[1].len())), colours };
+        let look =
+            Look { width: Some(width.saturating_sub(MARK[1].len())), colours, ascii: output::is_ascii() };
         let mut lines = self.head(width, look);
         // The table has the most of a low terminal.
         let remarks = self.remarks.len().min(REMARKS_MAX).min(height / 6);

@@ -3,7 +3,7 @@
 use tare_analysis::{
     findings::{Issue, RowIssue},
     interleaved::{
-        Ranks, Report, RowReport, State,
+        Ranks, Report, Role, RowReport, State,
         figures::{rate, several, time},
     },
     loads::AtLoad,
@@ -24,7 +24,7 @@ pub(crate) fn answer(report: &Report) -> String {
         [] => return nothing(report),
         [only] => alone(only, report),
         all => match report.ranks.as_ref().filter(|ranks| ranks.are_known()) {
-            Some(ranks) => first(ranks, report) + &without_figures(report.rows.len() - ranks.rows.len()),
+            Some(ranks) => first(ranks, report) + &without_figures(without_a_place(ranks, report)),
             None => without_order(all, report),
         },
     };
@@ -112,8 +112,8 @@ fn without_order(measured: &[&RowReport], report: &Report) -> String {
 /// What is asked for: the services that are no references, the cheapest first, as far as that is known. Of references alone it is who
 /// of them is first.
 fn first(ranks: &Ranks, report: &Report) -> String {
-    let is_asked_for = |row: &&RowReport| row.style != Style::RawSocket && row.label != report.reference;
-    let asked: Vec<&RowReport> = report.rows.iter().filter(is_asked_for).collect();
+    let asked: Vec<&RowReport> =
+        report.rows.iter().filter(|row| row.is_asked_for(&report.reference)).collect();
     let placed: Vec<&str> = ranks.rows.iter().map(|place| place.row.as_str()).collect();
     let known: Vec<&str> =
         placed.iter().copied().filter(|label| asked.iter().any(|row| row.label == *label)).collect();
@@ -220,6 +220,16 @@ fn unrelated(report: &Report, label: &str, by: Metric) -> String {
         },
     };
     figure.unwrap_or("no figure".to_owned()) + &why
+}
+
+/// Rows without figures, and those whose figures have no place in the order. References have none in any case.
+fn without_a_place(ranks: &Ranks, report: &Report) -> usize {
+    let is_placed = |row: &RowReport| ranks.rows.iter().any(|place| place.row == row.label);
+    let is_one = |row: &&RowReport| match row.role {
+        Role::Reference => row.state != State::Measured,
+        Role::Ranked => !is_placed(row),
+    };
+    report.rows.iter().filter(is_one).count()
 }
 
 /// Who has no place in the order.

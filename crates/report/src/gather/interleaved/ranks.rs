@@ -1,6 +1,6 @@
 //! The main table: every row that was asked for, those without figures with their reason.
 
-use tare_analysis::interleaved::{Report, RowReport, State, Twin};
+use tare_analysis::interleaved::{Report, Role, RowReport, State, Twin};
 use tare_bench::{folder::StoredRun, metric::Metric, plan::PlannedRow};
 
 use super::ratios::{self, beside};
@@ -16,20 +16,27 @@ use crate::{
 struct RankedRow<'a> {
     report: &'a RowReport,
     planned: Option<&'a PlannedRow>,
+    /// Not separated from the row that is ranked after it.
+    is_tied_to_next: Option<bool>,
 }
 
-const RANKS_LEAD: &str =
-    "One row a service, with the best and the worst rank that it may have: the data support no finer order.";
+const RANKS_LEAD: &str = "One row per service, with the best and the worst rank that it may have: the data support no finer order.";
 
-const UNRANKED_LEAD: &str = "One row a service, in the order of what was measured. That is no ranking: which rows can be separated \
-                             apart is not known.";
+const REFERENCES_LEAD: &str = "One row per service, with the best and the worst rank that it may have: the data support no finer order. \
+                               References, which the others are measured against, come first and have no rank.";
 
-const ALONE_LEAD: &str = "One row a service.";
+const UNRANKED_LEAD: &str = "One row per service, in the order of what was measured. That is no ranking: which rows can be separated \
+                             is not known.";
+
+const ALONE_LEAD: &str = "One row per service.";
 
 /// Heading, lead and caption: of ranks only if they are known.
 fn heading(report: &Report) -> [&'static str; 3] {
     match &report.ranks {
-        Some(ranks) if ranks.are_known() => ["Ranks", RANKS_LEAD, "Services, best first"],
+        Some(ranks) if ranks.are_known() => match report.rows.iter().any(|row| row.role == Role::Reference) {
+            true => ["Ranks", REFERENCES_LEAD, "References, then services, best first"],
+            false => ["Ranks", RANKS_LEAD, "Services, best first"],
+        },
         _ if report.rows.iter().filter(|row| row.state == State::Measured).count() > 1 => {
             ["Services", UNRANKED_LEAD, "Services"]
         }
@@ -40,7 +47,12 @@ fn heading(report: &Report) -> [&'static str; 3] {
 pub(crate) fn section(kept: &StoredRun, report: &Report) -> Section {
     let plan = &kept.header.plan;
     let planned = |label: &str| plan.rows.iter().find(|row| row.label == label);
-    let rows = report.rows.iter().map(|row| RankedRow { report: row, planned: planned(&row.label) });
+    let tie = |label: &str| report.ranks.as_ref().and_then(|ranks| ranks.is_tied_to_next(label));
+    let rows = report.rows.iter().map(|row| RankedRow {
+        report: row,
+        planned: planned(&row.label),
+        is_tied_to_next: tie(&row.label),
+    });
     let columns = identity().and(figures(&report.reference)).and(facets(plan.contract())).and(extent());
     let [title, lead, caption] = heading(report);
     let mut section = Section::new("ranks", title, lead, columns.table(caption, rows));
@@ -83,13 +95,19 @@ fn identity<'a>() -> Columns<'a, RankedRow<'a>> {
         .hidden()
         .count("rank_worst", "worst rank", |row| row.report.ranks.map(|ranks| ranks[1]))
         .hidden()
+        .flag("is_reference", "reference", |row| row.report.role == Role::Reference)
+        .help("what the others are measured against: it has no rank")
+        .hidden()
+        .flag("is_tied_to_next", "tied to next", |row| row.is_tied_to_next)
+        .help("not separated from the row that is ranked after it; none for the last one")
+        .hidden()
         .text("title", "variant", |row| row.report.title.clone())
-        .priority(11)
+        .priority(13)
         .help("how it differs from the service of that name")
         .text("framework", "framework", |row| row.report.framework.clone())
         .hidden()
         .text("version", "version", |row| row.report.version.clone())
-        .priority(12)
+        .priority(5)
         .with(|column| column.extra(Extra::Always))
 }
 
@@ -124,7 +142,7 @@ fn figures<'a>(reference: &'a str) -> Columns<'a, RankedRow<'a>> {
         .and(ratios::throughput(of, reference).with_column("throughput_ratio", Column::bar))
         .with_column("requests_per_second", |column| column.extra(Extra::Always))
         .estimate(Unit::Nanoseconds, "latency_ns_p50", "p50", |row| row.report.latency_ns_p50)
-        .with(|column| beside(column, 35).extra(Extra::Always))
+        .with(|column| beside(column, 11).extra(Extra::Always))
         .help(
             "of the answers of one process in a closed loop; the mean of the processes, with a 95% interval",
         )

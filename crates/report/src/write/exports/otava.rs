@@ -99,7 +99,7 @@ mod tests {
         let mut other = exported();
         other.subjects[0].levels.retain(|level| level.measure.name != "throughput");
         let history = otava(&[exported(), other]);
-        assert_eq!(history.left_out, ["asio hello.throughput_per_second"]);
+        assert_eq!(history.left_out, ["raw-socket hello.throughput_per_second"]);
         assert!(!lines(&history.csv)[0].contains(&history.left_out[0]));
     }
 

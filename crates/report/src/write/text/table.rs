@@ -1,6 +1,7 @@
-//! A table as lines of text: columns side by side, as many as there is room for.
+//! A table as lines of text: columns side by side, as many as there is room for. What must not be missing and has no room stands
+//! in a second table below, and so on.
 
-use super::{Look, width_of};
+use super::{Look, track::Track, width_of};
 use crate::{
     document::{ALWAYS, Tone, Value},
     write::layout::{Layout, cell, interval},
@@ -10,53 +11,151 @@ const GAP: &str = "  ";
 const BAR: usize = 12;
 /// A bar is a picture of the figure beside it: what a narrow terminal keeps it for.
 const BAR_PRIORITY: u8 = 25;
+/// A track is one too, and shows the interval: it goes before no figure that it is made of.
+const TRACK_PRIORITY: u8 = 88;
 
 /// A table without what stands below it.
 #[derive(Debug)]
 pub(crate) struct Drawn {
     pub(crate) head: String,
     pub(crate) rows: Vec<String>,
-    /// Titles of what there was no room for.
-    pub(crate) without: Vec<String>,
+    /// What the widest line takes.
+    pub(crate) width: usize,
+    /// What there was no room for.
+    pub(crate) without: Vec<Missing>,
+    /// Places of columns that have to be somewhere, and have no room here.
+    rest: Vec<usize>,
+}
+
+/// What a narrow table is without.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Missing {
+    Figure(String),
+    /// Of a figure that is there.
+    Interval(String),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum What {
     Bar,
+    Track,
     Figure,
     Interval,
+    /// Which ranks are not separated.
+    Ties,
 }
 
-/// A column of text: a figure, its bar or its interval.
+/// A column of text: a figure, its picture or its interval.
 struct Strip {
     /// Of the column that it belongs to.
     place: usize,
     what: What,
     head: String,
     cells: Vec<(String, Tone)>,
+    /// Of its cells.
     width: usize,
     is_right: bool,
     /// The smallest goes first.
     priority: u8,
 }
 
-/// The table in its whole width, or in as much as fits.
-pub(crate) fn draw(layout: &Layout, look: Look) -> Drawn {
-    let strips = layout.columns.iter().flat_map(|place| of_column(layout, *place)).collect();
-    let (strips, gone) = fit(strips, look.width);
-    let without = gone.iter().filter_map(|strip| {
-        let title = &layout.column(strip.place).title;
+/// The table in its whole width, or in as much as fits, and below it what else has to be said.
+pub(crate) fn draw_all(layout: &Layout, look: Look) -> Vec<Drawn> {
+    let mut parts = vec![draw(layout, &layout.columns, look)];
+    while let Some(last) = parts.last_mut() {
+        let columns: Vec<usize> = layout.name.into_iter().chain(last.rest.iter().copied()).collect();
+        let rest = std::mem::take(&mut last.rest);
+        // Words are read with the figures or not at all.
+        let has_figures = rest.iter().any(|place| layout.column(*place).unit.is_numeric());
+        let next = (!rest.is_empty()).then(|| draw(layout, &columns, look));
+        match next {
+            None => break,
+            // Each part says at least one thing that none before it said.
+            Some(next) if has_figures && next.rest.len() < rest.len() => parts.push(next),
+            Some(_) => {
+                let titles = rest.iter().map(|place| layout.column(*place).title.clone());
+                last.without.extend(titles.map(Missing::Figure));
+                break;
+            }
+        }
+    }
+    parts
+}
+
+/// These columns of the table, as many as fit.
+pub(crate) fn draw(layout: &Layout, columns: &[usize], look: Look) -> Drawn {
+    let strips = columns.iter().flat_map(|place| of_column(layout, *place, look)).collect();
+    let (mut strips, gone) = fit(strips, look.width);
+    widen(&mut strips, layout, look);
+    let mut rest: Vec<usize> = gone
+        .iter()
+        .filter(|strip| strip.what == What::Figure && strip.priority == ALWAYS)
+        .map(|strip| strip.place)
+        .collect();
+    rest.sort_unstable();
+    let without = gone.iter().filter(|strip| !rest.contains(&strip.place)).filter_map(|strip| {
+        let title = layout.column(strip.place).title.clone();
         match strip.what {
-            What::Bar => None,
-            What::Figure => Some(title.clone()),
-            What::Interval => Some(format!("{} of {title}", strip.head)),
+            What::Bar | What::Track | What::Ties => None,
+            What::Figure => Some(Missing::Figure(title)),
+            What::Interval => Some(Missing::Interval(title)),
         }
     });
-    let row = |row: usize| joined(strips.iter().map(|strip| strip.cell(row, look)));
-    Drawn {
-        head: joined(strips.iter().map(|strip| strip.padded(&strip.head, &strip.head))),
-        rows: (0..layout.table.rows.len()).map(row).collect(),
-        without: without.collect(),
+    let without = without.collect();
+    let row = |row: usize| {
+        let is_dim = look.colours && layout.is_reference(&layout.table.rows[row]);
+        let own = if is_dim { Look { colours: false, ..look } } else { look };
+        let line =
+            joined(strips.iter().enumerate().map(|(at, strip)| strip.cell(row, widths(&strips, at), own)));
+        if is_dim { look.paint("2", &line) } else { line }
+    };
+    let rows = (0..layout.table.rows.len()).map(row).collect();
+    Drawn { head: head(&strips), rows, width: total(&strips), without, rest }
+}
+
+/// Without colours: whoever prints it gives it one.
+fn head(strips: &[Strip]) -> String {
+    let of = |(at, strip): (usize, &Strip)| match strip.what {
+        // The head of a figure stands above its track too.
+        What::Track => " ".repeat(strip.width.saturating_sub(overhang(strips, at + 1))),
+        _ => {
+            let width =
+                widths(strips, at) + if strip.what == What::Figure { overhang(strips, at) } else { 0 };
+            strip.padded(&strip.head, &strip.head, width)
+        }
+    };
+    joined(strips.iter().enumerate().map(of))
+}
+
+/// How far the head of a figure reaches over the track before it.
+fn overhang(strips: &[Strip], at: usize) -> usize {
+    let before = at.checked_sub(1).and_then(|before| strips.get(before));
+    let own = strips.get(at);
+    own.zip(before)
+        .filter(|(own, before)| before.what == What::Track && before.place == own.place)
+        .map_or(0, |(own, before)| width_of(&own.head).saturating_sub(own.width).min(before.width))
+}
+
+/// What a strip takes.
+fn widths(strips: &[Strip], at: usize) -> usize {
+    let strip = &strips[at];
+    strip.width.max(width_of(&strip.head) - overhang(strips, at))
+}
+
+fn total(strips: &[Strip]) -> usize {
+    let all: usize = (0..strips.len()).map(|at| widths(strips, at) + GAP.len()).sum();
+    all.saturating_sub(GAP.len())
+}
+
+/// Gives a track what nothing else takes.
+fn widen(strips: &mut [Strip], layout: &Layout, look: Look) {
+    let Some(width) = look.width else { return };
+    let room = width.saturating_sub(total(strips));
+    if let Some(strip) = strips.iter_mut().find(|strip| strip.what == What::Track) {
+        let wide = (strip.width + room).clamp(strip.width, Track::MOST);
+        if let Some(track) = Track::of(layout, strip.place, look) {
+            (strip.cells, strip.width) = (track.cells(wide), wide);
+        }
     }
 }
 
@@ -70,12 +169,13 @@ pub fn aligned(lines: &[Vec<String>], right_from: usize) -> Vec<String> {
         Strip { is_right: place >= right_from, ..strip }
     };
     let strips: Vec<Strip> = (0..lines.first().map_or(0, Vec::len)).map(strip).collect();
-    let line = |line: usize| joined(strips.iter().map(|strip| strip.cell(line, Look::default())));
+    let line =
+        |line: usize| joined(strips.iter().map(|strip| strip.cell(line, strip.width, Look::default())));
     (0..lines.len()).map(line).collect()
 }
 
-/// A figure, before it its bar, behind it its interval.
-fn of_column(layout: &Layout, place: usize) -> Vec<Strip> {
+/// A figure, before it its picture, behind it its interval, or what the ranks have in common.
+fn of_column(layout: &Layout, place: usize, look: Look) -> Vec<Strip> {
     let (table, column) = (layout.table, layout.column(place));
     let own = |row: &Vec<Value>| row.get(place).map_or(Tone::Plain, Value::tone);
     let figures = table.rows.iter().map(|row| (cell(table, row, place), own(row)));
@@ -83,9 +183,17 @@ fn of_column(layout: &Layout, place: usize) -> Vec<Strip> {
     let figure = Strip { is_right: column.unit.is_numeric(), ..figure };
     let bar = column.bar.then(|| {
         let number = |row: &Vec<Value>| row.get(place).and_then(Value::number);
-        let bars = table.rows.iter().map(|row| (number(row).map_or(String::new(), bar), Tone::Plain));
+        let bars = table
+            .rows
+            .iter()
+            .map(|row| (number(row).map_or(String::new(), |ratio| bar(ratio, look)), Tone::Plain));
         let strip = Strip::new((place, What::Bar), "", bars.collect(), BAR_PRIORITY);
         Strip { width: BAR, is_right: false, ..strip }
+    });
+    let track = Track::of(layout, place, look).map(|track| {
+        let width = Track::least(look);
+        let strip = Strip::new((place, What::Track), "", track.cells(width), TRACK_PRIORITY);
+        Strip { width, is_right: false, ..strip }
     });
     let intervals: Vec<Option<String>> = table.rows.iter().map(|row| interval(table, row, place)).collect();
     let interval = intervals.iter().any(Option::is_some).then(|| {
@@ -93,25 +201,30 @@ fn of_column(layout: &Layout, place: usize) -> Vec<Strip> {
         let what = (place, What::Interval);
         Strip::new(what, "95% interval", cells.collect(), column.interval_priority)
     });
-    bar.into_iter().chain([figure]).chain(interval).collect()
+    let ties = (column.key == "ranks").then(|| layout.ties(look.ascii)).flatten().map(|marks| {
+        let marks = marks.into_iter().map(|mark| (mark.to_owned(), Tone::Plain)).collect();
+        Strip { is_right: false, ..Strip::new((place, What::Ties), "", marks, column.priority - 1) }
+    });
+    bar.into_iter().chain(track).chain([figure]).chain(interval).chain(ties).collect()
 }
 
 /// Does without what is least important until the rest fits; of two that are alike the one on the right goes.
 fn fit(mut strips: Vec<Strip>, width: Option<usize>) -> (Vec<Strip>, Vec<Strip>) {
     let mut gone = Vec::new();
-    let total = |strips: &[Strip]| {
-        strips.iter().map(|strip| strip.width + GAP.len()).sum::<usize>().saturating_sub(GAP.len())
-    };
     while strips.len() > 1 && width.is_some_and(|width| total(&strips) > width) {
         // The first one names the rows.
         let spare = strips.iter().enumerate().skip(1);
         let least = spare.min_by_key(|(at, strip)| (strip.priority, usize::MAX - at)).map_or(1, |(at, _)| at);
-        let least = strips.remove(least);
-        if least.what == What::Figure {
-            // A bar or an interval of nothing would be read as its neighbour's.
-            strips.retain(|strip| strip.place != least.place);
+        let (place, what) = (strips[least].place, strips[least].what);
+        let is_whole =
+            strips[least].priority == ALWAYS && strips[1..].iter().any(|strip| strip.place != place);
+        if what == What::Figure || is_whole {
+            // A picture or an interval of nothing would be read as its neighbour's.
+            let is_of_it = |strip: &mut Strip| strip.place == place;
+            gone.extend(strips.extract_if(1.., is_of_it).filter(|strip| strip.what == What::Figure));
+        } else {
+            gone.push(strips.remove(least));
         }
-        gone.push(least);
     }
     (strips, gone)
 }
@@ -121,9 +234,14 @@ fn joined(cells: impl Iterator<Item = String>) -> String {
 }
 
 /// A bar for a ratio of 0 to 1, in eighths of a column; what is more than 1 ends in an arrow.
-fn bar(ratio: f64) -> String {
+fn bar(ratio: f64, look: Look) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    if ratio > 1.0 + 0.5 / (8 * BAR) as f64 {
+    let is_more = ratio > 1.0 + 0.5 / (8 * BAR) as f64;
+    if look.ascii {
+        let cells = ((ratio * BAR as f64).round() as usize).clamp(1, BAR);
+        return if is_more { "#".repeat(BAR - 1) + ">" } else { "#".repeat(cells) };
+    }
+    if is_more {
         return "█".repeat(BAR - 1) + "▶";
     }
     let eighths = ((ratio * (8 * BAR) as f64).round() as usize).clamp(1, 8 * BAR);
@@ -132,19 +250,22 @@ fn bar(ratio: f64) -> String {
 
 impl Strip {
     fn new((place, what): (usize, What), head: &str, cells: Vec<(String, Tone)>, priority: u8) -> Strip {
-        let width = cells.iter().map(|(text, _)| width_of(text)).fold(width_of(head), usize::max);
+        let width = cells.iter().map(|(text, _)| width_of(text)).max().unwrap_or(0);
         Strip { place, what, head: head.to_owned(), cells, width, is_right: true, priority }
     }
 
-    fn cell(&self, row: usize, look: Look) -> String {
+    fn cell(&self, row: usize, width: usize, look: Look) -> String {
         let (text, tone) = &self.cells[row];
-        let painted = if self.what == What::Bar { look.paint("36", text) } else { look.tone(*tone, text) };
-        self.padded(text, &painted)
+        let painted = match self.what {
+            What::Bar | What::Track => look.paint("36", text),
+            _ => look.tone(*tone, text),
+        };
+        self.padded(text, &painted, width)
     }
 
-    /// `painted`, which is `text` in a colour, in the width of the column.
-    fn padded(&self, text: &str, painted: &str) -> String {
-        let padding = " ".repeat(self.width.saturating_sub(width_of(text)));
+    /// `painted`, which is `text` in a colour, in this width.
+    fn padded(&self, text: &str, painted: &str, width: usize) -> String {
+        let padding = " ".repeat(width.saturating_sub(width_of(text)));
         if self.is_right { padding + painted } else { painted.to_owned() + &padding }
     }
 }
@@ -155,8 +276,11 @@ mod tests {
 
     #[test]
     fn a_bar_is_as_long_as_its_ratio() {
-        assert_eq!(bar(1.0), "████████████");
-        assert_eq!([bar(0.5), bar(0.0), bar(0.26)], ["██████", "▏", "███▏"]);
-        assert_eq!(bar(1.3), "███████████▶");
+        let in_utf8 = |ratio| bar(ratio, Look::default());
+        assert_eq!(in_utf8(1.0), "████████████");
+        assert_eq!([in_utf8(0.5), in_utf8(0.0), in_utf8(0.26)], ["██████", "▏", "███▏"]);
+        assert_eq!(in_utf8(1.3), "███████████▶");
+        let in_ascii = |ratio| bar(ratio, Look { ascii: true, ..Look::default() });
+        assert_eq!([in_ascii(1.3), in_ascii(0.5), in_ascii(0.0)], ["###########>", "######", "#"]);
     }
 }

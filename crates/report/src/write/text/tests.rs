@@ -1,11 +1,11 @@
 use super::*;
 use crate::{
-    document::Value,
+    document::{Column, Extra, Unit, Value},
     write::fixture::{HOSTILE, hostile, interleaved},
 };
 
 fn at(width: usize) -> Look {
-    Look { width: Some(width), colours: false }
+    Look { width: Some(width), ..Look::default() }
 }
 
 /// A run, one of whose services has reasons in place of figures, and another remarks beside them.
@@ -70,4 +70,68 @@ fn a_row_of_sentences_is_told_below() {
     let expected = "claim  verdict\ncost   holds\n    what was claimed: every framework costs more than two\n    thirds of what a raw \
                     server does\n";
     assert_eq!(text, expected);
+}
+
+/// References and services as a run has them, with an interval of a tenth to each side.
+fn ranked() -> Table {
+    let text = |key: &str| Column::new(key, key, Unit::Text);
+    let hidden = |key: &str, unit| Column::new(key, key, unit).hidden();
+    let ratio = Column::new("cpu_ratio", "CPU of reference", Unit::Times).interval("low", "high").track();
+    let columns = vec![
+        text("service"),
+        text("ranks"),
+        ratio,
+        hidden("low", Unit::Times),
+        hidden("high", Unit::Times),
+        hidden("is_reference", Unit::Flag),
+        hidden("is_tied_to_next", Unit::Flag),
+        Column { extra: Extra::IfAlike, ..Column::new("errors", "errors", Unit::Count) },
+    ];
+    let row = |(name, rank, value, is_reference, is_tied): (&str, Option<&str>, f64, bool, bool)| {
+        let rank: Value = rank.into();
+        let end = |factor: f64| Value::from((!is_reference).then_some(value * factor));
+        vec![
+            name.into(),
+            rank,
+            value.into(),
+            end(0.9),
+            end(1.1),
+            is_reference.into(),
+            is_tied.into(),
+            0_usize.into(),
+        ]
+    };
+    let rows = [
+        ("raw-socket", None, 1.0, true, false),
+        ("hyper", Some("1-2"), 2.0, false, true),
+        ("axum", Some("1-3"), 2.1, false, true),
+        ("warp", Some("2-3"), 2.2, false, false),
+        ("flask", Some("4"), 10.0, false, false),
+    ];
+    Table { rows: rows.map(row).into(), ..Table::new("Services", columns) }
+}
+
+#[test]
+fn references_stand_apart_and_rows_that_are_not_separated_together() {
+    let in_utf8 = super::table(&ranked(), at(60));
+    let in_ascii = super::table(&ranked(), Look { ascii: true, ..at(60) });
+    insta::assert_snapshot!(format!("{in_utf8}\n{in_ascii}"));
+    let painted = super::table(&ranked(), Look { colours: true, ..at(60) });
+    let dim: Vec<&str> = painted.lines().filter(|line| line.starts_with("\u{1b}[2mraw-socket")).collect();
+    assert_eq!(dim.len(), 1, "{painted}");
+    assert!(painted.lines().any(|line| line.starts_with("hyper")), "{painted}");
+}
+
+/// A track is at least ten cells wide wherever there is one, and no figure is cut for it.
+#[test]
+fn a_figure_is_whole_at_every_width() {
+    for width in 30..120 {
+        let text = super::table(&ranked(), at(width));
+        assert!(text.lines().all(|line| width_of(line) <= width), "{width}: {text}");
+        let hyper: Vec<&str> = text.lines().filter(|line| line.starts_with("hyper")).collect();
+        assert!(hyper.iter().any(|line| line.contains("2.00x")), "{width}: {text}");
+        assert!(width < 60 || hyper[0].contains("1.80 .. 2.20x"), "{width}: {text}");
+        let track = |line: &&str| line.contains('●');
+        assert!(width < 60 || text.lines().filter(track).count() == 5, "{width}: {text}");
+    }
 }

@@ -1,0 +1,121 @@
+//! Which rows of a run are asked about, and which are there for the others to be related to.
+
+use tare_bench::plan::Plan;
+use tare_service::catalogue::Style;
+
+use super::{RowReport, State, blocks::Blocks};
+
+/// What a row is in the question of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Role {
+    /// It is asked what it costs: it takes part in the ranking.
+    #[default]
+    Ranked,
+    /// The others are related to it, or to one like it: it stands before them, without a rank.
+    Reference,
+}
+
+/// The least number of rows that make a ranking.
+const RANKED_MIN: usize = 2;
+
+/// Sets the roles. Without two other rows that have figures there is nothing to rank but the references, which are then rows like all.
+/// Of versions of one service the first is what the others are related to, and asked about like them.
+pub(super) fn assign(rows: &mut [(RowReport, Blocks)], plan: &Plan) {
+    let is_asked_for = |row: &RowReport| plan.are_versions || row.is_asked_for(plan.reference());
+    let measured = rows.iter().filter(|(row, _)| row.state == State::Measured);
+    if measured.filter(|(row, _)| is_asked_for(row)).count() < RANKED_MIN {
+        return;
+    }
+    for (row, _) in rows {
+        row.role = if is_asked_for(row) { Role::Ranked } else { Role::Reference };
+    }
+}
+
+impl RowReport {
+    /// Whether a run wants to know what it costs: a raw socket and the run's reference are what that is related to, whatever their
+    /// roles are where nothing else can be ranked.
+    pub fn is_asked_for(&self, reference: &str) -> bool {
+        self.style != Style::RawSocket && self.label != reference
+    }
+
+    /// It takes part in the ranking if it has figures.
+    pub(super) fn can_be_ranked(&self) -> bool {
+        self.state == State::Measured && self.role == Role::Ranked
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Report, compute, tests::kept_with};
+    use super::*;
+    use tare_bench::{
+        folder::StoredRun,
+        plan::Plan,
+        record::{Failed, Record},
+    };
+
+    fn roles(report: &Report) -> Vec<(&str, Role, Option<[usize; 2]>)> {
+        report.rows.iter().map(|row| (row.label.as_str(), row.role, row.ranks)).collect()
+    }
+
+    fn run(labels: &[(&str, f64)], raw_sockets: &[&str]) -> StoredRun {
+        let mut kept = kept_with(labels, 12);
+        for row in &mut kept.header.plan.rows {
+            let is_raw = raw_sockets.contains(&row.label.as_str());
+            row.style = if is_raw { Style::RawSocket } else { Style::Framework };
+        }
+        kept
+    }
+
+    const ROWS: [(&str, f64); 4] = [("raw-socket", 0.9), ("asio", 1.0), ("axum", 0.5), ("hyper", 0.8)];
+
+    #[test]
+    fn references_stand_first_and_have_no_rank() {
+        let report = compute(&run(&ROWS, &["raw-socket", "asio"]));
+        let expected = [
+            ("asio", Role::Reference, None),
+            ("raw-socket", Role::Reference, None),
+            ("hyper", Role::Ranked, Some([1, 1])),
+            ("axum", Role::Ranked, Some([2, 2])),
+        ];
+        assert_eq!(roles(&report), expected);
+        let ranks = report.ranks.unwrap();
+        assert_eq!((ranks.rows.len(), ranks.extent().as_str()), (2, "1 of 1 pairs"));
+    }
+
+    #[test]
+    fn the_reference_of_a_run_is_one_whatever_its_style() {
+        let mut kept = run(&ROWS, &["raw-socket"]);
+        kept.header.plan.reference = Some("hyper".to_owned());
+        let report = compute(&kept);
+        let references = report.rows.iter().filter(|row| row.role == Role::Reference);
+        let references: Vec<&str> = references.map(|row| row.label.as_str()).collect();
+        assert_eq!(references, ["raw-socket", "hyper"]);
+    }
+
+    #[test]
+    fn references_are_ranked_where_nothing_else_can_be() {
+        let all = |kept: &StoredRun| compute(kept).rows.iter().all(|row| row.role == Role::Ranked);
+        assert!(all(&run(&ROWS, &["raw-socket", "asio", "axum", "hyper"])));
+        let one_is_left = run(&ROWS, &["raw-socket", "asio", "axum"]);
+        assert!(all(&one_is_left));
+        assert_eq!(compute(&one_is_left).ranks.unwrap().rows.len(), 4);
+        let mut failed = run(&ROWS, &["raw-socket", "asio"]);
+        assert!(!all(&failed));
+        failed.records.push(Record::Failed(Failed { block: 12, row: 2, reason: "was killed".to_owned() }));
+        assert!(all(&failed));
+        let mut versions = run(&ROWS, &[]);
+        versions.header.plan = Plan { are_versions: true, ..versions.header.plan };
+        assert!(all(&versions));
+    }
+
+    /// A reference that failed stands where all rows without figures do.
+    #[test]
+    fn a_reference_without_figures_stands_last() {
+        let mut kept = run(&ROWS, &["raw-socket", "asio"]);
+        kept.records.push(Record::Failed(Failed { block: 12, row: 1, reason: "was killed".to_owned() }));
+        let report = compute(&kept);
+        let labels: Vec<&str> = report.rows.iter().map(|row| row.label.as_str()).collect();
+        assert_eq!(labels, ["raw-socket", "hyper", "axum", "asio"]);
+    }
+}

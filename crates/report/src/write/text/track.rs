@@ -1,0 +1,108 @@
+//! Ratios as points with their intervals, on a scale of logarithms: `┊   ├─●─┤`. The reference, which is 1, is the line.
+
+use super::Look;
+use crate::{
+    document::{Tone, Value},
+    write::layout::{Layout, ends},
+};
+
+/// The signs that a track is drawn with.
+struct Signs {
+    reference: char,
+    low: char,
+    between: char,
+    high: char,
+    point: char,
+}
+
+const UTF8: Signs = Signs { reference: '┊', low: '├', between: '─', high: '┤', point: '●' };
+const ASCII: Signs = Signs { reference: ':', low: '|', between: '-', high: '|', point: 'o' };
+
+/// Of a file, which has no width.
+const USUAL: usize = 24;
+
+/// What is drawn of a column.
+pub(super) struct Track {
+    /// Of each row the figure, and the ends of its interval.
+    points: Vec<Option<[f64; 3]>>,
+    least: f64,
+    most: f64,
+    signs: &'static Signs,
+}
+
+impl Track {
+    /// A wider one shows no more.
+    pub(super) const MOST: usize = 48;
+
+    /// What it takes at least, where there is room for it.
+    pub(super) fn least(look: Look) -> usize {
+        look.width.map_or(USUAL, |width| (width / 6).clamp(10, USUAL))
+    }
+
+    /// Of a column that is one, if there is a row that is not the reference.
+    pub(super) fn of(layout: &Layout, place: usize, look: Look) -> Option<Track> {
+        let table = layout.table;
+        if !layout.column(place).track {
+            return None;
+        }
+        let point = |row: &Vec<Value>| {
+            let value = row.get(place)?.number().filter(|value| *value > 0.0)?;
+            let (low, high) = ends(table, row, place).filter(|(low, _)| *low > 0.0).unwrap_or((value, value));
+            Some([low, value, high])
+        };
+        let points: Vec<Option<[f64; 3]>> = table.rows.iter().map(point).collect();
+        let all = || points.iter().flatten().flatten().copied();
+        let (least, most) = (all().fold(1.0, f64::min), all().fold(1.0, f64::max));
+        let signs = if look.ascii { &ASCII } else { &UTF8 };
+        (least < most).then_some(Track { points, least, most, signs })
+    }
+
+    /// A line of this many cells for each row.
+    pub(super) fn cells(&self, width: usize) -> Vec<(String, Tone)> {
+        self.points.iter().map(|point| (self.line(*point, width), Tone::Plain)).collect()
+    }
+
+    fn line(&self, point: Option<[f64; 3]>, width: usize) -> String {
+        let Some(point) = point else { return String::new() };
+        let span = (self.most / self.least).ln();
+        let at = |value: f64| ((value / self.least).ln() / span * (width - 1) as f64).round() as usize;
+        let [low, value, high] = point.map(at);
+        let sign = |cell: usize| match cell {
+            cell if cell == value => self.signs.point,
+            cell if cell == low => self.signs.low,
+            cell if cell == high => self.signs.high,
+            cell if low < cell && cell < high => self.signs.between,
+            cell if cell == at(1.0) => self.signs.reference,
+            _ => ' ',
+        };
+        (0..width).map(sign).collect::<String>().trim_end().to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn track(points: &[[f64; 3]], signs: &'static Signs) -> Track {
+        let all = || points.iter().flatten().copied();
+        let (least, most) = (all().fold(1.0, f64::min), all().fold(1.0, f64::max));
+        Track { points: points.iter().copied().map(Some).chain([None]).collect(), least, most, signs }
+    }
+
+    fn lines(track: &Track, width: usize) -> Vec<String> {
+        track.cells(width).into_iter().map(|(line, _)| line).collect()
+    }
+
+    #[test]
+    fn a_point_lies_where_its_logarithm_does_and_its_interval_around_it() {
+        let points = [[1.0; 3], [4.0, 10.0, 25.0], [95.0, 97.0, 100.0]];
+        assert_eq!(lines(&track(&points, &UTF8), 21), ["●", "┊     ├───●───┤", "┊                   ●", ""]);
+        assert_eq!(lines(&track(&points, &ASCII), 21)[1], ":     |---o---|");
+    }
+
+    #[test]
+    fn the_reference_is_a_line_that_an_interval_hides() {
+        let points = [[0.1, 0.1, 0.1], [0.5, 1.5, 4.0], [10.0, 10.0, 10.0]];
+        assert_eq!(lines(&track(&points, &UTF8), 11), ["●    ┊", "   ├──●─┤", "     ┊    ●", ""]);
+    }
+}
