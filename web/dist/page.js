@@ -352,6 +352,7 @@
     bad: { color: "var(--bad)", symbol: SYMBOLS[1][0], dash: "solid" },
     open: { color: "var(--muted)", symbol: SYMBOLS[2][0], dash: "solid" }
   };
+  var NO_LOOK = { color: "var(--muted)", symbol: SYMBOLS[0][0], dash: "solid" };
   function looks(order, tones = /* @__PURE__ */ new Map()) {
     const places = new Map(order.map((name, at) => [name, at]));
     return (name) => {
@@ -369,14 +370,14 @@
       };
     };
   }
-  function swatch(look, line) {
+  function swatch(look, line, hollow2 = false) {
     const path = SYMBOLS.find(([symbol]) => symbol === look.symbol)?.[1] ?? SYMBOLS[0][1];
     const picture2 = svg("svg", { width: line ? 22 : 11, height: 11, "aria-hidden": "true", viewBox: line ? "-11 -5.5 22 11" : "-5.5 -5.5 11 11" });
     if (line) {
       const dash = look.dash === "solid" ? "none" : look.dash.join(" ");
       picture2.append(svg("line", { x1: -11, x2: 11, stroke: look.color, "stroke-width": 2, "stroke-dasharray": dash }));
     }
-    picture2.append(svg("path", { d: path, fill: look.color }));
+    picture2.append(svg("path", hollow2 ? { d: path, fill: "var(--paper)", stroke: look.color, "stroke-width": 1.5 } : { d: path, fill: look.color }));
     return picture2;
   }
 
@@ -442,7 +443,14 @@
 
   // src/series.js
   function drawing(table, chart, rows) {
-    const at = { x: place(table, chart.x), y: place(table, chart.y), series: place(table, chart.series), apart: place(table, chart.apart), bound: place(table, chart.bound) };
+    const at = {
+      x: place(table, chart.x),
+      y: place(table, chart.y),
+      series: place(table, chart.series),
+      apart: place(table, chart.apart),
+      bound: place(table, chart.bound),
+      against: place(table, chart.against)
+    };
     const band = chart.band?.map((key) => place(table, key));
     const [only, text] = chart.only ?? [null, null];
     const onlyAt = place(table, only);
@@ -452,7 +460,7 @@
     let count = 0;
     if (at.x < 0 || at.y < 0) return { series: [], categories: [], points: 0 };
     const [columnX, columnY] = [table.columns[at.x], table.columns[at.y]];
-    for (const row of rows) {
+    for (const row of chart.against ? greatestFirst(table, rows, at.x) : rows) {
       const values = table.rows[row];
       if (onlyAt >= 0 && values[onlyAt] !== text) continue;
       const x = where(chart.x_scale, values[at.x], categories);
@@ -469,12 +477,17 @@
         xEnds: span(table, columnX, values, chart.x_scale),
         yEnds: span(table, columnY, values, chart.y_scale),
         bound: bound(chart.x_scale, number(values, at.bound)),
+        against: bound(chart.x_scale, number(values, at.against)),
         band: claimed(chart.x_scale, band?.map((at2) => number(values, at2))),
         apart: at.apart >= 0 && values[at.apart] === true
       });
       count += 1;
     }
     return { series: [...all.values()], categories: [...categories.keys()], points: count };
+  }
+  function greatestFirst(table, rows, at) {
+    const of = (row) => number(table.rows[row], at) ?? -Infinity;
+    return [...rows].sort((one, other) => of(other) - of(one) || 0);
   }
   function where(scale, value2, categories) {
     if (scale === "names") {
@@ -500,17 +513,19 @@
     const high = coordinate(scale, both[1]);
     return low === null || high === null ? null : [low, high];
   }
-  function extent(series, way) {
-    let [low, high] = [Infinity, -Infinity];
+  function extent(series, way, reach = Infinity) {
+    let [low, high, least, most] = [Infinity, -Infinity, Infinity, -Infinity];
     for (const { points: points2 } of series) {
       for (const point of points2) {
         const both = way === "x" ? point.xEnds : point.yEnds;
-        const marks = way === "x" ? [point.bound, ...point.band ?? []].filter((mark) => mark !== null) : [];
-        low = Math.min(low, point[way], both?.[0] ?? Infinity, ...marks);
-        high = Math.max(high, point[way], both?.[1] ?? -Infinity, ...marks);
+        const marks = way === "x" ? [point.bound, point.against, ...point.band ?? []].filter((mark) => mark !== null) : [];
+        low = Math.min(low, point[way], ...marks);
+        high = Math.max(high, point[way], ...marks);
+        least = Math.min(least, both?.[0] ?? Infinity);
+        most = Math.max(most, both?.[1] ?? -Infinity);
       }
     }
-    return [low, high];
+    return [Math.min(low, Math.max(least, low - reach)), Math.max(high, Math.min(most, high + reach))];
   }
 
   // src/plot.js
@@ -522,12 +537,30 @@
   var LABEL_HEIGHT = 13;
   var BOUND_HEIGHT = 20;
   var LABEL_WIDTH = { least: 112, share: 0.28 };
+  var WHISKER_DECADES = 0.5;
+  var NAME_HEIGHT = 14;
   var POINTS_HEIGHT = 30;
   var TEXT = { color: "var(--muted)", fontSize: 12 };
   function height({ chart, drawing: drawing2, series, width }) {
     if (chart.y_scale !== "names") return width < 520 ? 300 : 400;
     const each = series.length > 1 && chart.shape === "bars" ? 12 * series.length + 8 : chart.shape === "points" ? POINTS_HEIGHT : 22;
-    return Math.max(drawing2.categories.length, 1) * each + 56;
+    return Math.max(drawing2.categories.length, 1) * Math.max(each, named(drawing2, width).lines * NAME_HEIGHT + 4) + 56;
+  }
+  function named({ categories }, width) {
+    const most = width < 520 ? Math.max(92, width * 0.4) : Math.min(Math.max(190, width * 0.3), 340);
+    const longest = Math.max(0, ...categories.map((name) => textWidth(name, TEXT.fontSize)));
+    const wide = longest <= most * 0.8 ? longest + 2 : Math.min(most, Math.max(92, longest / 2 + 24));
+    const broken = new Map(categories.map((name) => [name, broad(name, wide)]));
+    return { wide: Math.ceil(wide), broken, lines: Math.max(1, ...[...broken.values()].map((lines2) => lines2.length)) };
+  }
+  function broad(name, wide) {
+    const lines2 = [];
+    for (const word of name.split(" ")) {
+      const longer = `${lines2.at(-1) ?? ""} ${word}`.trim();
+      if (lines2.length > 0 && textWidth(longer, TEXT.fontSize) <= wide) lines2[lines2.length - 1] = longer;
+      else lines2.push(word);
+    }
+    return lines2;
   }
   function option(request) {
     const { chart, width } = request;
@@ -537,20 +570,20 @@
     return {
       animation: false,
       textStyle: { fontFamily: family() },
-      grid: { left: 8, right: ends2 ? room + 16 : chart.shape === "bars" ? 64 : 22, top: chart.y_scale === "names" ? 6 : 26, bottom: 26, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
+      grid: { left: 8, right: ends2 ? room + 16 : chart.shape === "bars" || chart.against ? 64 : 22, top: chart.y_scale === "names" ? 6 : 26, bottom: 26, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
       xAxis: axisOption(request, "x"),
       yAxis: axisOption(request, "y"),
-      series: [...bands(request), ...request.series.flatMap((series, at) => drawn(request, series, at, shifts && { room, shift: shifts[at] })), ...bounds(request), ...labels(request)]
+      series: [...bands(request), ...published(request), ...request.series.flatMap((series, at) => drawn(request, series, at, shifts && { room, shift: shifts[at] })), ...bounds(request), ...labels(request)]
     };
   }
   function drawn(request, series, at, label) {
     if (request.chart.shape === "bars") return bars(request, series, at);
     return request.chart.shape === "lines" ? lines(request, series, label) : points(request, series, request.drawing.points);
   }
-  function axisOf({ chart, x, y, series, width }, way) {
+  function axisOf({ chart, x, y, series, neighbours, width }, way) {
     const [scale, unit] = way === "x" ? [chart.x_scale, x.unit] : [chart.y_scale, y.unit];
-    let [low, high] = extent(series, way);
-    if (chart.shape === "bars" && scale === "linear") [low, high] = [Math.min(0, low), Math.max(0, high)];
+    let [low, high] = extent([...series, ...neighbours], way, scale === "log" ? WHISKER_DECADES : Infinity);
+    if ((chart.shape === "bars" || chart.against) && scale === "linear") [low, high] = [Math.min(0, low), Math.max(0, high)];
     return axis(scale, unit, low, high, way === "x" ? Math.max(2, Math.floor(width / 110)) : 6);
   }
   function axisOption(request, way) {
@@ -561,7 +594,9 @@
     const title = way === "x" ? { ...name, nameLocation: "end", nameTextStyle: { ...name.nameTextStyle, align: "right", verticalAlign: "top", padding: [24, 0, 0, 0] } } : { ...name, nameTextStyle: { ...name.nameTextStyle, align: "left" } };
     const line = { show: true, onZero: false, lineStyle: { color: "var(--strong-line)" } };
     if (scale === "names") {
-      const label = { ...TEXT, color: "var(--ink)", width: width < 520 ? 92 : Math.min(Math.max(190, width * 0.3), 340), overflow: "truncate", interval: way === "y" ? 0 : "auto" };
+      const { wide, broken } = named(drawing2, width);
+      const formatter = (name2) => broken.get(name2)?.join("\n") ?? name2;
+      const label = { ...TEXT, color: "var(--ink)", width: wide, overflow: "truncate", lineHeight: NAME_HEIGHT, formatter, interval: way === "y" ? 0 : "auto" };
       return {
         type: "category",
         data: drawing2.categories,
@@ -639,7 +674,7 @@
       data: all.map(pair),
       renderItem: (item, api) => {
         const grid = item.coordSys;
-        const isInside = (box) => box[0] > grid.x && box[2] < width - 4 && box[3] < grid.y + grid.height;
+        const isInside = (box) => box[0] > grid.x && box[1] > grid.y - 4 && box[2] < width - 4 && box[3] < grid.y + grid.height;
         if (item.dataIndex === 0 || !taken) {
           taken = all.map((point2) => api.coord(pair(point2))).map(([x2, y2]) => [x2 - 6, y2 - 6, x2 + 6, y2 + 6]);
           for (const point2 of all) if (point2.bound !== null) taken.push(around(api.coord([point2.bound, point2.y])));
@@ -752,6 +787,7 @@
       clip: !isBar,
       renderItem: (item, api) => {
         const point = data[item.dataIndex];
+        const { x: left, width } = item.coordSys;
         const children = [];
         const middle = api.coord([point.x, point.y]);
         for (
@@ -763,7 +799,8 @@
           const [from, to] = both.map((end) => api.coord(way === "x" ? [end, point.y] : [point.x, end]));
           from[1] += way === "x" ? shift : 0;
           to[1] += way === "x" ? shift : 0;
-          children.push(whisker(from, to, way, color, isBar ? 1.25 : 1));
+          const isCut = !isBar && way === "x" && (from[0] < left - 1 || to[0] > left + width + 1);
+          children.push(isCut ? cut(from, to, color, left, left + width) : whisker(from, to, way, color, isBar ? 1.25 : 1));
           if (label && way === "x") children.push(beside([Math.max(to[0], middle[0]), to[1]], show(request.x.unit, value(request, point))));
         }
         return { type: "group", children };
@@ -803,6 +840,36 @@
       }
     }];
   }
+  function published(request) {
+    if (!request.chart.against) return [];
+    const all = request.series.flatMap((one) => one.points.map((point) => ({ ...point, color: request.look(one.name || point.name).color })));
+    return [{
+      ...STILL,
+      type: "custom",
+      z: 4,
+      data: all.map(pair),
+      clip: false,
+      renderItem: (item, api) => {
+        const point = all[item.dataIndex];
+        const [x, y] = api.coord(pair(point));
+        const at = (end) => api.coord([end ?? point.x, point.y])[0];
+        const [there, low, high] = [at(point.against), at(point.xEnds?.[0]), at(point.xEnds?.[1])];
+        const text = show(request.x.unit, value(request, point));
+        const wide = textWidth(text, 11);
+        const [left, right] = [Math.min(x - 4, low) - wide - 14, Math.max(x + 4, high)];
+        const isFree = there <= x || there - right > wide + 20;
+        const isRoom = left > item.coordSys.x - 4;
+        const children = [beside([isFree ? right : isRoom ? left : Math.max(right, there + 5), y], text)];
+        if (point.against !== null) {
+          const line = { stroke: point.color, lineWidth: 1.5, lineDash: [2, 3], opacity: 0.8 };
+          const [from, to] = there <= x ? [there + 5, x - 5] : [isFree ? right + wide + 12 : x + 5, there - 5];
+          if (to - from > 3) children.push({ type: "line", shape: { x1: from, y1: y, x2: to, y2: y }, style: line });
+          children.push({ type: "circle", shape: { cx: there, cy: y, r: 5 }, style: { fill: "var(--paper)", stroke: point.color, lineWidth: 1.75 } });
+        }
+        return { type: "group", children };
+      }
+    }];
+  }
   function barShift(count, at) {
     if (count === 1) return 0;
     const each = (12 * count + 8) * 0.8 / (count + (count - 1) * 0.15);
@@ -813,6 +880,18 @@
     const [dx, dy] = way === "x" ? [0, cap] : [cap, 0];
     const d = `M${x1},${y1}L${x2},${y2}M${x1 - dx},${y1 - dy}L${x1 + dx},${y1 + dy}M${x2 - dx},${y2 - dy}L${x2 + dx},${y2 + dy}`;
     return { type: "path", shape: { pathData: d }, style: { stroke: color, fill: "none", lineWidth: width, opacity: width > 1 ? 1 : 0.55 } };
+  }
+  function cut([x1, y], [x2], color, left, right) {
+    const [one, other] = [Math.max(x1, left), Math.min(x2, right)];
+    const end = (x, isCut, way) => isCut ? `M${x + way * 5},${y - 3.5}L${x},${y}L${x + way * 5},${y + 3.5}` : `M${x},${y - 3.5}L${x},${y + 3.5}`;
+    const style = { stroke: color, fill: "none", lineWidth: 1, opacity: 0.55 };
+    return {
+      type: "group",
+      children: [
+        { type: "line", shape: { x1: one, y1: y, x2: other, y2: y }, style: { ...style, lineDash: [4, 4] } },
+        { type: "path", shape: { pathData: end(one, x1 < left, 1) + end(other, x2 > right, -1) }, style }
+      ]
+    };
   }
   function beside([x, y], text) {
     return { type: "text", x: x + 7, y, style: { text, fill: "var(--ink)", fontSize: 11, fontFamily: family(), verticalAlign: "middle" } };
@@ -914,7 +993,7 @@
       list.append(make("dt", {}, column2.title), value2);
     };
     const told = /* @__PURE__ */ new Set([chart.series]);
-    const keys = [chart.x, chart.y, chart.n, chart.apart];
+    const keys = [chart.x, chart.against ?? null, chart.y, chart.n, chart.apart];
     if (point.apart) keys.push(...table.columns.filter((column2) => column2.unit === "text" && !column2.hidden).map((column2) => column2.key));
     for (const key of keys) {
       const at = place(table, key);
@@ -940,7 +1019,7 @@
     draw();
     if (waiting.size > 0) setTimeout(next);
   }
-  function picture(figure, table, chart, look, switched) {
+  function picture(figure, table, chart, look, switched, section = []) {
     const plot = find(figure, ".plot");
     const area = make("div", { class: "area" });
     const tip = make("div", { class: "tip", hidden: true, role: "status" });
@@ -965,10 +1044,14 @@
       all = drawing(table, chart, rows);
       listed();
       const series = all.series.filter((one, place2) => isOn(one.name, place2));
-      const request = { table, chart, x, y, drawing: all, series, look, width };
+      const request = { table, chart, x, y, drawing: all, series, neighbours: neighbours(), look, width };
       const high = height(request);
       plot.style.height = `${high}px`;
       return { request, series, high };
+    }
+    function neighbours() {
+      if (!chart.alike) return [];
+      return section.filter((other) => other.alike && other !== chart).flatMap((other) => drawing(table, other, rows).series);
     }
     function draw() {
       if (!stale || plot.clientWidth === 0) return;
@@ -1025,9 +1108,19 @@
     plot.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && hide());
     plot.addEventListener("keydown", pressed);
     plot.addEventListener("blur", hide);
+    function signs() {
+      if (chart.against) {
+        const published2 = all.series.some((one) => one.points.some((point) => point.against !== null));
+        return published2 ? [{ name: "published", swatch: swatch(NO_LOOK, false, true) }, { name: "here", swatch: swatch(NO_LOOK, false) }] : [];
+      }
+      const isApart = all.series.some((one) => one.points.some((point) => point.apart));
+      return isApart ? [{ name: table.columns[place(table, chart.apart)].title, swatch: swatch(NO_LOOK, false, true) }] : [];
+    }
     function listed() {
-      legend2.hidden = all.series.length < 2;
-      if (legend2.hidden) return legend2.replaceChildren();
+      const [isChosen, meant] = [all.series.length > 1, signs()];
+      legend2.hidden = !isChosen && meant.length === 0;
+      const meanings = meant.map((one) => make("span", { class: "sign" }, one.swatch, one.name));
+      if (!isChosen) return legend2.replaceChildren(...meanings);
       const had = legend2.contains(document.activeElement) ? document.activeElement?.textContent : null;
       const chips = all.series.map((one, place2) => {
         const on = isOn(one.name, place2);
@@ -1037,12 +1130,12 @@
       });
       const every = (on) => () => change(all.series.map((one) => [one.name, on]));
       if (all.series.length > 3) chips.push(button("All", every(true), { class: "all" }), button("None", every(false), { class: "all" }));
-      legend2.replaceChildren(...chips);
+      legend2.replaceChildren(...chips, ...meanings);
       if (had !== null) chips.find((chip) => chip.textContent === had)?.focus();
     }
     function entries() {
       const drawnNow = all.series.length < 2 ? [] : all.series.filter((one, place2) => isOn(one.name, place2));
-      return drawnNow.map(({ name }) => ({ name, swatch: swatch(look(name), chart.shape === "lines") }));
+      return [...drawnNow.map(({ name }) => ({ name, swatch: swatch(look(name), chart.shape === "lines") })), ...signs()];
     }
     function print() {
       draw();
@@ -1050,14 +1143,14 @@
     }
     function alone() {
       print();
-      const named = entries();
-      const shelf = make("div", {}, ...named.map((entry) => entry.swatch));
+      const named2 = entries();
+      const shelf = make("div", {}, ...named2.map((entry) => entry.swatch));
       figure.append(shelf);
       const text = standalone(
         /** @type {SVGElement} */
         plot.querySelector("svg"),
         find(figure, "figcaption"),
-        named
+        named2
       );
       shelf.remove();
       return text;
@@ -1423,8 +1516,9 @@
     const main = find(document, "#main");
     const first = data.sections[0];
     const order = first?.table ? column(first.table, names(first.table)) : [];
+    const services = servicesOf(data) ?? order;
     const tones = new Map(data.sections.flatMap((section) => Object.entries(section.table?.tones ?? {})));
-    const look = looks([...new Set(order)], tones);
+    const look = looks([...new Set(services)], tones);
     const some = make("div", { class: "some-only", role: "status", hidden: true });
     main.append(some);
     const updates = [];
@@ -1460,6 +1554,10 @@
   function visibleNames(table, chosen) {
     return new Set(column({ ...table, rows: table.rows.filter(passes(table, chosen)) }, names(table)));
   }
+  function servicesOf(data) {
+    const table = data.sections.map((section) => section.table).find((table2) => table2 !== null && place(table2, "label") >= 0);
+    return table && column(table, place(table, "label"));
+  }
   function sectionOf(element, section, table, first, look, update) {
     const memory = memoryOf(section);
     const isFirst = table === first;
@@ -1480,7 +1578,7 @@
     if (filters) box.prepend(filters.element);
     const own = section.charts.flatMap((chart, at) => {
       const figure = element.querySelector(`figure[data-chart="${at}"]`);
-      return figure instanceof HTMLElement ? [picture(figure, table, chart, look, memory.switched[at])] : [];
+      return figure instanceof HTMLElement ? [picture(figure, table, chart, look, memory.switched[at], section.charts)] : [];
     });
     pictures.push(...own);
     const key = first ? first.columns[names(first)]?.key : null;

@@ -112,6 +112,10 @@ impl CheckReport {
         self.divided_by.as_ref().and(side(self.claimed_at_least, self.claimed_at_most))
     }
 
+    pub fn outcome(&self) -> ClaimOutcome {
+        ClaimOutcome::of(self.verdict, self.direction, self.is_of_size())
+    }
+
     /// A time or a rate within a range is of the machine that it was published of; a ratio or a count is of the services.
     fn is_of_size(&self) -> bool {
         let is_range = self.claimed_at_least.is_some() && self.claimed_at_most.is_some();
@@ -147,18 +151,9 @@ pub(crate) fn evaluate(report: &SequentialReport, checks: &[Check]) -> Vec<Claim
 
 impl ClaimReport {
     pub fn outcome(&self) -> ClaimOutcome {
-        match (self.stated.verdict, self.direction.map(|direction| direction.verdict)) {
-            (Verdict::Pass, _) => ClaimOutcome::Holds,
-            (Verdict::Fail, Some(Verdict::Pass)) => ClaimOutcome::OtherSize,
-            (Verdict::Fail, None) if self.is_of_size_alone() => ClaimOutcome::OtherSize,
-            (Verdict::Fail, _) => ClaimOutcome::DoesNotHold,
-            _ => ClaimOutcome::Inconclusive,
-        }
-    }
-
-    /// Whether all that does not hold is of figures that another machine has otherwise.
-    fn is_of_size_alone(&self) -> bool {
-        self.checks.iter().filter(|check| check.verdict == Verdict::Fail).all(CheckReport::is_of_size)
+        let mut refuted = self.checks.iter().filter(|check| check.verdict == Verdict::Fail);
+        let direction = self.direction.map(|direction| direction.verdict);
+        ClaimOutcome::of(self.stated.verdict, direction, refuted.all(CheckReport::is_of_size))
     }
 }
 

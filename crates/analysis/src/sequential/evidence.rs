@@ -37,6 +37,19 @@ pub enum ClaimOutcome {
     Inconclusive,
 }
 
+impl ClaimOutcome {
+    /// `is_of_size`: all that does not hold is of figures that another machine has otherwise.
+    pub(super) fn of(stated: Verdict, direction: Option<Verdict>, is_of_size: bool) -> ClaimOutcome {
+        match (stated, direction) {
+            (Verdict::Pass, _) => ClaimOutcome::Holds,
+            (Verdict::Fail, Some(Verdict::Pass)) => ClaimOutcome::OtherSize,
+            (Verdict::Fail, None) if is_of_size => ClaimOutcome::OtherSize,
+            (Verdict::Fail, _) => ClaimOutcome::DoesNotHold,
+            _ => ClaimOutcome::Inconclusive,
+        }
+    }
+}
+
 impl Weakness {
     pub fn name(self) -> &'static str {
         match self {
@@ -111,6 +124,21 @@ fn longest(printed: &figures::Row) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_ahead_by_another_factor_is_of_another_size() {
+        use Verdict::{Fail, Inconclusive, Pass};
+        let of = |stated, direction| ClaimOutcome::of(stated, direction, false);
+        assert_eq!(of(Pass, Some(Inconclusive)), ClaimOutcome::Holds);
+        assert_eq!(of(Fail, Some(Pass)), ClaimOutcome::OtherSize);
+        assert_eq!(
+            [of(Fail, Some(Fail)), of(Fail, Some(Inconclusive)), of(Fail, None)],
+            [ClaimOutcome::DoesNotHold; 3]
+        );
+        assert_eq!(ClaimOutcome::of(Fail, None, true), ClaimOutcome::OtherSize);
+        assert_eq!(ClaimOutcome::of(Fail, Some(Inconclusive), true), ClaimOutcome::DoesNotHold);
+        assert_eq!(of(Inconclusive, Some(Pass)), ClaimOutcome::Inconclusive);
+    }
 
     #[test]
     fn a_verdict_is_weak_if_all_that_decided_it_is() {

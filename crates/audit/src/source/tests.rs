@@ -73,6 +73,17 @@ fn a_p95_under_the_name_of_p99_is_found_in_web_frameworks() {
 }
 
 #[test]
+fn frameworks_of_two_languages_are_not_runs_of_one_server() {
+    let text = r#"{"metrics":[{"level":64,"label":"total_requests_per_s","value":20.0,"framework_id":1},
+        {"level":64,"label":"total_requests_per_s","value":10.0,"framework_id":2}],
+        "frameworks":[{"id":1,"label":"jooby","language":"java"},{"id":2,"label":"jooby","language":"kotlin"}]}"#;
+    let published = read("data", text.as_bytes()).unwrap();
+    let names: Vec<&str> = published.rows.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(names, ["jooby (java)", "jooby (kotlin)"]);
+    assert_eq!(audit(&published).count(Rule::Repetition), 0);
+}
+
+#[test]
 fn the_p99_of_wrk_is_one() {
     let published = excerpt("web-frameworks/data.json");
     assert!(published.rows.iter().all(|row| row.mislabelled.is_none()));

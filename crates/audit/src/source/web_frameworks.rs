@@ -95,11 +95,22 @@ fn figure(metric: &Value) -> Option<(u64, u64, &str, Option<f64>)> {
     is_read.then_some((level, framework, text_at(metric, "label")?, figure))
 }
 
+/// Those of two languages that are called the same have their language with them: they are not runs of one server.
 fn names(value: &Value) -> BTreeMap<u64, String> {
-    let frameworks = value.get("frameworks").and_then(Value::as_array);
-    let name =
+    let frameworks = value.get("frameworks").and_then(Value::as_array).into_iter().flatten();
+    let label =
         |framework: &Value| Some((framework.get("id")?.as_u64()?, text_at(framework, "label")?.to_owned()));
-    frameworks.into_iter().flatten().filter_map(name).collect()
+    let labels: BTreeMap<u64, String> = frameworks.clone().filter_map(label).collect();
+    let language = |framework: &Value| {
+        Some((framework.get("id")?.as_u64()?, text_at(framework, "language")?.to_owned()))
+    };
+    let languages: BTreeMap<u64, String> = frameworks.filter_map(language).collect();
+    let name = |(id, label): (&u64, &String)| {
+        let is_alone = labels.values().filter(|other| *other == label).count() == 1;
+        let language = languages.get(id).filter(|_| !is_alone);
+        (*id, language.map_or(label.clone(), |language| format!("{label} ({language})")))
+    };
+    labels.iter().map(name).collect()
 }
 
 /// A framework that was not reached has zeros.

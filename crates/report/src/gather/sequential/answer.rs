@@ -36,44 +36,39 @@ fn claims(run: &Experiment) -> Option<String> {
     tally(&run.report.claims, run.report.scale).map(|tally| tally + ".")
 }
 
-/// `Of 5 published claims, run at scale 0.6, 2 hold in direction and not in size, 2 do not hold, and 1 is inconclusive`; absent if
-/// there is none.
+/// `Of 5 published claims 2 hold in direction only, 2 do not hold, and 1 is inconclusive, at scale 0.6`; absent if there is none.
+/// What has weak evidence only is said to be neither.
 pub(crate) fn tally<'a>(claims: impl IntoIterator<Item = &'a ClaimReport>, scale: f64) -> Option<String> {
     let claims: Vec<(ClaimOutcome, Option<Weakness>)> =
         claims.into_iter().map(|claim| (claim.outcome(), claim.stated.weak)).collect();
-    let words = [
-        (ClaimOutcome::Holds, "holds", "hold"),
-        (ClaimOutcome::OtherSize, "holds in direction and not in size", "hold in direction and not in size"),
-        (ClaimOutcome::DoesNotHold, "does not hold", "do not hold"),
-        (ClaimOutcome::Inconclusive, "is inconclusive", "are inconclusive"),
+    let reasons: BTreeSet<Weakness> = claims.iter().filter_map(|(_, weak)| *weak).collect();
+    let reasons = reasons.into_iter().map(Weakness::name).collect::<Vec<_>>().join(" or ");
+    let outcome = |wanted| claims.iter().filter(|(of, weak)| *of == wanted && weak.is_none()).count();
+    let weak = claims.iter().filter(|(_, weak)| weak.is_some()).count();
+    let counts = [
+        (outcome(ClaimOutcome::Holds), "holds", "hold", String::new()),
+        (
+            outcome(ClaimOutcome::OtherSize),
+            "holds in direction only",
+            "hold in direction only",
+            String::new(),
+        ),
+        (outcome(ClaimOutcome::DoesNotHold), "does not hold", "do not hold", String::new()),
+        (outcome(ClaimOutcome::Inconclusive), "is inconclusive", "are inconclusive", String::new()),
+        (weak, "has weak evidence only", "have weak evidence only", format!(" ({reasons})")),
     ];
-    let part = |(wanted, one, many)| match claims.iter().filter(|(outcome, _)| *outcome == wanted).count() {
+    let part = |(count, one, many, reason): (usize, &str, &str, String)| match count {
         0 => None,
-        1 => Some(format!("1 {one}")),
-        count => Some(format!("{count} {many}")),
+        1 => Some(format!("1 {one}{reason}")),
+        count if count == claims.len() => Some(format!("all {many}{reason}")),
+        count => Some(format!("{count} {many}{reason}")),
     };
-    let parts: Vec<String> = words.into_iter().filter_map(part).collect();
+    let parts: Vec<String> = counts.into_iter().filter_map(part).collect();
     let told = match parts.as_slice() {
         [rest @ .., last] if rest.len() > 1 => format!("{}, and {last}", rest.join(", ")),
         parts => parts.join(" and "),
     };
     let plural = if claims.len() == 1 { "claim" } else { "claims" };
-    let scale = if scale == 1.0 { String::new() } else { format!(", run at scale {scale},") };
-    (!claims.is_empty())
-        .then(|| format!("Of {} published {plural}{scale} {told}{}", claims.len(), weak(&claims)))
-}
-
-/// `; all on weak evidence (one round)`, `; 2 of the 3 decided on weak evidence (load-bound)`; empty if none is.
-fn weak(claims: &[(ClaimOutcome, Option<Weakness>)]) -> String {
-    let decided = claims.iter().filter(|(outcome, _)| *outcome != ClaimOutcome::Inconclusive).count();
-    let reasons: Vec<Weakness> = claims.iter().filter_map(|(_, weak)| *weak).collect();
-    let names: BTreeSet<Weakness> = reasons.iter().copied().collect();
-    let names = names.into_iter().map(Weakness::name).collect::<Vec<_>>().join(" or ");
-    match reasons.len() {
-        0 => String::new(),
-        1 if claims.len() == 1 => format!(", on weak evidence ({names})"),
-        count if count == claims.len() => format!(", all on weak evidence ({names})"),
-        count if count == decided => format!("; what is decided rests on weak evidence ({names})"),
-        count => format!("; {count} of the {decided} decided rest on weak evidence ({names})"),
-    }
+    let scale = if scale == 1.0 { String::new() } else { format!(", at scale {scale}") };
+    (!claims.is_empty()).then(|| format!("Of {} published {plural} {told}{scale}", claims.len()))
 }

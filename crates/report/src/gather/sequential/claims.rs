@@ -122,10 +122,6 @@ impl Evidence<'_> {
         }
     }
 
-    fn judged(&self, verdict: Verdict) -> Option<Value> {
-        Some(judged_word(Judgement { verdict, weak: self.check.weak }))
-    }
-
     /// Milliseconds and ratios are not to be read on one axis.
     fn kind(&self) -> &'static str {
         let is_ratio = self.check.metric.is_some_and(|metric| metric.unit() == metric::Unit::Ratio);
@@ -143,8 +139,10 @@ pub(crate) fn evidence(run: &Experiment) -> Option<Section> {
     let columns = Columns::new()
         .text("comparison", "comparison", Evidence::name)
         .text("metric", "of", Evidence::metric)
-        .text("direction", "direction", |row| row.judged(row.check.direction?))
-        .facet("verdict", "verdict", |row| row.judged(row.check.verdict))
+        .text("direction", "direction", |row| {
+            Some(judged_word(Judgement { verdict: row.check.direction?, weak: row.check.weak }))
+        })
+        .facet("verdict", "as stated", |row| word(row.check.outcome(), row.check.weak))
         .facet("weak", "weak evidence", |row| row.check.weak.map(Weakness::name))
         .help("One round does not say how far another one would have been from it; a load at its own ceiling says little of a service.")
         .flag("is_weak", "weak evidence", |row| row.check.weak.is_some())
@@ -174,14 +172,18 @@ pub(crate) fn evidence(run: &Experiment) -> Option<Section> {
 /// Ratios with their intervals, if there is more than one.
 fn ratios(rows: &[Evidence]) -> Option<Chart> {
     let is_ratio = |row: &&Evidence| row.check.estimate().is_some() && row.kind() == "ratio";
-    let with =
-        |verdict: Verdict| rows.iter().filter(is_ratio).filter(|row| row.check.verdict == verdict).count();
-    let all = rows.iter().filter(is_ratio).count();
+    let of =
+        |is: &dyn Fn(&CheckReport) -> bool| rows.iter().filter(is_ratio).filter(|row| is(row.check)).count();
+    let with = |outcome| of(&|check| check.outcome() == outcome);
+    let all = of(&|_| true);
     let alt = format!(
-        "{all} ratios with their intervals: {} hold, {} do not, {} inconclusive. The range that is claimed of each is a band behind it.",
-        with(Verdict::Pass),
-        with(Verdict::Fail),
-        with(Verdict::Inconclusive)
+        "{all} ratios with their intervals: {} hold, {} hold in direction and not in size, {} do not hold, {} are inconclusive; {} \
+         are weak evidence, and hollow. The range that is claimed of each is a band behind it.",
+        with(ClaimOutcome::Holds),
+        with(ClaimOutcome::OtherSize),
+        with(ClaimOutcome::DoesNotHold),
+        with(ClaimOutcome::Inconclusive),
+        of(&|check| check.weak.is_some())
     );
     let chart = Chart::new(Shape::Points, "value", "comparison", &alt)
         .series("verdict")

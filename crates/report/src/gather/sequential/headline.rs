@@ -97,6 +97,11 @@ fn a_second(value: f64) -> String {
     format!("{} requests/s", rate(value))
 }
 
+/// In a headline a digit behind the point says nothing, but of what is less than 1%.
+fn whole_percent(share: f64) -> String {
+    if share < 0.01 { percent(share) } else { format!("{:.0}%", share * 100.0) }
+}
+
 /// ` in one round`, if that is all there is.
 fn rounds(figures: &[Figure]) -> &'static str {
     if figures.iter().all(Figure::is_of_one_round) { " in one round" } else { "" }
@@ -160,23 +165,24 @@ fn of_reference(run: &Experiment) -> Vec<String> {
     let last = tied(best_first.iter().rev());
     let nearest = match first.as_slice() {
         [] => return Vec::new(),
-        [one] => format!("{} reaches {} of {reference}", one.label, percent(one.found.value)),
+        [one] => format!("{} reaches {} of {reference}", one.label, whole_percent(one.found.value)),
         [one, other] => format!(
-            "{} and {} reach {} and {} of {reference} (not separable)",
+            "{} and {} reach {} and {} of {reference}",
             one.label,
             other.label,
-            percent(one.found.value),
-            percent(other.found.value)
+            whole_percent(one.found.value),
+            whole_percent(other.found.value)
         ),
         more => format!(
             "{} is nearest to {reference} (not separable): {} has {}",
             either(&labels(more)),
             more[0].label,
-            percent(more[0].found.value)
+            whole_percent(more[0].found.value)
         ),
     };
     let shown = if first.len() == 2 { &first[..] } else { &first[..1] };
-    let published: Vec<String> = shown.iter().filter_map(|figure| figure.published).map(percent).collect();
+    let published: Vec<String> =
+        shown.iter().filter_map(|figure| figure.published).map(whole_percent).collect();
     let published = match published.as_slice() {
         [] => String::new(),
         [one] => format!("; {one} was published"),
@@ -186,9 +192,9 @@ fn of_reference(run: &Experiment) -> Vec<String> {
     let nearest = capital_of_word(&nearest);
     let farthest = match last.as_slice() {
         [last] if best_first.len() > first.len() => {
-            let published = last.published.map(|of| format!("; {} was published", percent(of)));
+            let published = last.published.map(|of| format!("; {} was published", whole_percent(of)));
             let published = published.unwrap_or_default();
-            Some(format!("{} is last with {}{published}.", last.label, percent(last.found.value)))
+            Some(format!("{} is last with {}{published}.", last.label, whole_percent(last.found.value)))
         }
         _ => None,
     };
@@ -201,14 +207,14 @@ fn of_rates(run: &Experiment) -> Vec<String> {
         matches!(point.point.load, LoadSpec::Closed { .. } | LoadSpec::Sessions { .. })
     };
     let points: Vec<&PointReport> = run.report.points.iter().filter(is_free).collect();
-    let bound = points.iter().find_map(|point| load_bound(run, point));
+    let bound = points.iter().find_map(|point| load_bound(point));
     let is_bound = |point: &&&PointReport| point.cells.iter().any(|cell| cell.load_bound.is_some());
     let unbound = points.iter().filter(|point| !is_bound(point));
     let ranked = unbound.map(|point| (*point, rates(run, point))).find(|(_, rates)| rates.len() > 1);
     let ranked = ranked.map(|(point, rates)| {
         let part = match point.point.part.as_str() {
             PUBLISHED => String::new(),
-            part => format!("In \"{part}\", which was not published, "),
+            part => format!("In \"{part}\", not published, "),
         };
         (fastest(&rates, &part), published_first(&rates))
     });
@@ -220,24 +226,20 @@ fn of_rates(run: &Experiment) -> Vec<String> {
     }
 }
 
-/// `The published load sets the rate, not the services: 374 to 397 requests/s of at most 400.`
-fn load_bound(run: &Experiment, point: &PointReport) -> Option<String> {
+/// `The published load caps services at 400 requests/s, so it ranks none.`
+fn load_bound(point: &PointReport) -> Option<String> {
     let ceiling = point.cells.iter().find_map(|cell| match cell.load_bound.as_ref()? {
         RowIssue::LoadBound { ceiling_per_second, .. } => Some(*ceiling_per_second),
         _ => None,
     })?;
-    let rates = rates(run, point);
-    let (most, least) = (rates.first()?, rates.last()?);
-    Some(format!(
-        "The load of \"{}\" sets the rate, not the services: {} to {} requests/s of at most {}.",
-        point.point.part,
-        rate(least.found.value),
-        rate(most.found.value),
-        rate(ceiling)
-    ))
+    let load = match point.point.part.as_str() {
+        PUBLISHED => "The published load".to_owned(),
+        part => format!("The load of \"{part}\""),
+    };
+    Some(format!("{load} caps services at {}, so it ranks none.", a_second(ceiling)))
 }
 
-/// `light-4j or warp is fastest here in one round: light-4j with 108 k requests/s; flask is slowest with 3.12 k.`
+/// `light-4j or warp is fastest here in one round, with up to 108 k requests/s; flask is slowest with 3.12 k.`
 fn fastest(best_first: &[Figure], part: &str) -> String {
     let (first, last) = (tied(best_first), tied(best_first.iter().rev()));
     let rounds = rounds(best_first);
@@ -250,7 +252,7 @@ fn fastest(best_first: &[Figure], part: &str) -> String {
     let best = a_second(first[0].found.value);
     let best = match first.as_slice() {
         [only] => format!("{} is fastest here{rounds} with {best}", only.label),
-        tied => format!("{} is fastest here{rounds}: {} has {best}", either(&labels(tied)), tied[0].label),
+        tied => format!("{} is fastest here{rounds}, with up to {best}", either(&labels(tied))),
     };
     let worst = match last.as_slice() {
         [only] => format!("; {} is slowest with {}", only.label, rate(only.found.value)),
