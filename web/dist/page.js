@@ -256,7 +256,7 @@
     const more = [];
     if (asked?.pair) more.push(`compare=${asked.pair.map(encodeURIComponent).join(",")}`);
     if (asked?.service != null) more.push(`service=${encodeURIComponent(asked.service)}`);
-    const text = [query.toString(), ...more].filter((part2) => part2 !== "").join("&");
+    const text = [query.toString(), ...more].filter((part) => part !== "").join("&");
     return text === "" ? `#${encodeURIComponent(id)}` : `#${encodeURIComponent(id)}?${text}`;
   }
   function recalled(table, query) {
@@ -272,7 +272,7 @@
   }
   function askedFor(hash) {
     const query = hash.split(/\?(.*)/s)[1] ?? "";
-    const raw = (name) => query.split("&").find((part2) => part2.startsWith(`${name}=`))?.slice(name.length + 1);
+    const raw = (name) => query.split("&").find((part) => part.startsWith(`${name}=`))?.slice(name.length + 1);
     try {
       const pair2 = raw("compare") ?? "";
       const names2 = pair2.includes(",") ? pair2.split(",").map(decodeURIComponent) : decodeURIComponent(pair2).split(",");
@@ -378,6 +378,7 @@
     bad: { color: "var(--bad)", symbol: SYMBOLS[1][0], dash: "solid" },
     open: { color: "var(--muted)", symbol: SYMBOLS[2][0], dash: "solid" }
   };
+  var NO_LOOK = { color: "var(--muted)", symbol: SYMBOLS[0][0], dash: "solid" };
   function looks(order, tones = /* @__PURE__ */ new Map()) {
     const places = new Map(order.map((name, at) => [name, at]));
     return (name) => {
@@ -395,14 +396,14 @@
       };
     };
   }
-  function swatch(look, line) {
+  function swatch(look, line, hollow2 = false) {
     const path = SYMBOLS.find(([symbol]) => symbol === look.symbol)?.[1] ?? SYMBOLS[0][1];
     const picture2 = svg("svg", { width: line ? 22 : 11, height: 11, "aria-hidden": "true", viewBox: line ? "-11 -5.5 22 11" : "-5.5 -5.5 11 11" });
     if (line) {
       const dash = look.dash === "solid" ? "none" : look.dash.join(" ");
       picture2.append(svg("line", { x1: -11, x2: 11, stroke: look.color, "stroke-width": 2, "stroke-dasharray": dash }));
     }
-    picture2.append(svg("path", { d: path, fill: look.color }));
+    picture2.append(svg("path", hollow2 ? { d: path, fill: "var(--paper)", stroke: look.color, "stroke-width": 1.5 } : { d: path, fill: look.color }));
     return picture2;
   }
 
@@ -468,7 +469,14 @@
 
   // src/series.js
   function drawing(table, chart, rows) {
-    const at = { x: place(table, chart.x), y: place(table, chart.y), series: place(table, chart.series), apart: place(table, chart.apart), bound: place(table, chart.bound) };
+    const at = {
+      x: place(table, chart.x),
+      y: place(table, chart.y),
+      series: place(table, chart.series),
+      apart: place(table, chart.apart),
+      bound: place(table, chart.bound),
+      against: place(table, chart.against)
+    };
     const band = chart.band?.map((key) => place(table, key));
     const [only, text] = chart.only ?? [null, null];
     const onlyAt = place(table, only);
@@ -478,7 +486,7 @@
     let count = 0;
     if (at.x < 0 || at.y < 0) return { series: [], categories: [], points: 0 };
     const [columnX, columnY] = [table.columns[at.x], table.columns[at.y]];
-    for (const row of rows) {
+    for (const row of chart.against ? greatestFirst(table, rows, at.x) : rows) {
       const values = table.rows[row];
       if (onlyAt >= 0 && values[onlyAt] !== text) continue;
       const x = where(chart.x_scale, values[at.x], categories);
@@ -495,12 +503,17 @@
         xEnds: span(table, columnX, values, chart.x_scale),
         yEnds: span(table, columnY, values, chart.y_scale),
         bound: bound(chart.x_scale, number(values, at.bound)),
+        against: bound(chart.x_scale, number(values, at.against)),
         band: claimed(chart.x_scale, band?.map((at2) => number(values, at2))),
         apart: at.apart >= 0 && values[at.apart] === true
       });
       count += 1;
     }
     return { series: [...all.values()], categories: [...categories.keys()], points: count };
+  }
+  function greatestFirst(table, rows, at) {
+    const of = (row) => number(table.rows[row], at) ?? -Infinity;
+    return [...rows].sort((one, other) => of(other) - of(one) || 0);
   }
   function where(scale, value2, categories) {
     if (scale === "names") {
@@ -526,17 +539,19 @@
     const high = coordinate(scale, both2[1]);
     return low === null || high === null ? null : [low, high];
   }
-  function extent(series, way) {
-    let [low, high] = [Infinity, -Infinity];
+  function extent(series, way, reach = Infinity) {
+    let [low, high, least, most] = [Infinity, -Infinity, Infinity, -Infinity];
     for (const { points: points2 } of series) {
       for (const point of points2) {
         const both2 = way === "x" ? point.xEnds : point.yEnds;
-        const marks = way === "x" ? [point.bound, ...point.band ?? []].filter((mark) => mark !== null) : [];
-        low = Math.min(low, point[way], both2?.[0] ?? Infinity, ...marks);
-        high = Math.max(high, point[way], both2?.[1] ?? -Infinity, ...marks);
+        const marks = way === "x" ? [point.bound, point.against, ...point.band ?? []].filter((mark) => mark !== null) : [];
+        low = Math.min(low, point[way], ...marks);
+        high = Math.max(high, point[way], ...marks);
+        least = Math.min(least, both2?.[0] ?? Infinity);
+        most = Math.max(most, both2?.[1] ?? -Infinity);
       }
     }
-    return [low, high];
+    return [Math.min(low, Math.max(least, low - reach)), Math.max(high, Math.min(most, high + reach))];
   }
 
   // src/plot.js
@@ -548,12 +563,30 @@
   var LABEL_HEIGHT = 13;
   var BOUND_HEIGHT = 20;
   var LABEL_WIDTH = { least: 112, share: 0.28 };
+  var WHISKER_DECADES = 0.5;
+  var NAME_HEIGHT = 14;
   var POINTS_HEIGHT = 30;
   var TEXT = { color: "var(--muted)", fontSize: 12 };
   function height({ chart, drawing: drawing2, series, width }) {
     if (chart.y_scale !== "names") return width < 520 ? 300 : 400;
     const each = series.length > 1 && chart.shape === "bars" ? 12 * series.length + 8 : chart.shape === "points" ? POINTS_HEIGHT : 22;
-    return Math.max(drawing2.categories.length, 1) * each + 56;
+    return Math.max(drawing2.categories.length, 1) * Math.max(each, named(drawing2, width).lines * NAME_HEIGHT + 4) + 56;
+  }
+  function named({ categories }, width) {
+    const most = width < 520 ? Math.max(92, width * 0.4) : Math.min(Math.max(190, width * 0.3), 340);
+    const longest = Math.max(0, ...categories.map((name) => textWidth(name, TEXT.fontSize)));
+    const wide = longest <= most * 0.8 ? longest + 2 : Math.min(most, Math.max(92, longest / 2 + 24));
+    const broken = new Map(categories.map((name) => [name, broad(name, wide)]));
+    return { wide: Math.ceil(wide), broken, lines: Math.max(1, ...[...broken.values()].map((lines2) => lines2.length)) };
+  }
+  function broad(name, wide) {
+    const lines2 = [];
+    for (const word of name.split(" ")) {
+      const longer = `${lines2.at(-1) ?? ""} ${word}`.trim();
+      if (lines2.length > 0 && textWidth(longer, TEXT.fontSize) <= wide) lines2[lines2.length - 1] = longer;
+      else lines2.push(word);
+    }
+    return lines2;
   }
   function option(request) {
     const { chart, width } = request;
@@ -563,20 +596,20 @@
     return {
       animation: false,
       textStyle: { fontFamily: family() },
-      grid: { left: 8, right: ends2 ? room + 16 : chart.shape === "bars" ? 64 : 22, top: chart.y_scale === "names" ? 6 : 26, bottom: 26, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
+      grid: { left: 8, right: ends2 ? room + 16 : chart.shape === "bars" || chart.against ? 64 : 22, top: chart.y_scale === "names" ? 6 : 26, bottom: 26, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
       xAxis: axisOption(request, "x"),
       yAxis: axisOption(request, "y"),
-      series: [...bands(request), ...request.series.flatMap((series, at) => drawn(request, series, at, shifts && { room, shift: shifts[at] })), ...bounds(request), ...labels(request)]
+      series: [...bands(request), ...published(request), ...request.series.flatMap((series, at) => drawn(request, series, at, shifts && { room, shift: shifts[at] })), ...bounds(request), ...labels(request)]
     };
   }
   function drawn(request, series, at, label) {
     if (request.chart.shape === "bars") return bars(request, series, at);
     return request.chart.shape === "lines" ? lines(request, series, label) : points(request, series, request.drawing.points);
   }
-  function axisOf({ chart, x, y, series, width }, way) {
+  function axisOf({ chart, x, y, series, neighbours, width }, way) {
     const [scale, unit] = way === "x" ? [chart.x_scale, x.unit] : [chart.y_scale, y.unit];
-    let [low, high] = extent(series, way);
-    if (chart.shape === "bars" && scale === "linear") [low, high] = [Math.min(0, low), Math.max(0, high)];
+    let [low, high] = extent([...series, ...neighbours], way, scale === "log" ? WHISKER_DECADES : Infinity);
+    if ((chart.shape === "bars" || chart.against) && scale === "linear") [low, high] = [Math.min(0, low), Math.max(0, high)];
     return axis(scale, unit, low, high, way === "x" ? Math.max(2, Math.floor(width / 110)) : 6);
   }
   function axisOption(request, way) {
@@ -587,7 +620,9 @@
     const title = way === "x" ? { ...name, nameLocation: "end", nameTextStyle: { ...name.nameTextStyle, align: "right", verticalAlign: "top", padding: [24, 0, 0, 0] } } : { ...name, nameTextStyle: { ...name.nameTextStyle, align: "left" } };
     const line = { show: true, onZero: false, lineStyle: { color: "var(--strong-line)" } };
     if (scale === "names") {
-      const label = { ...TEXT, color: "var(--ink)", width: width < 520 ? 92 : Math.min(Math.max(190, width * 0.3), 340), overflow: "truncate", interval: way === "y" ? 0 : "auto" };
+      const { wide, broken } = named(drawing2, width);
+      const formatter = (name2) => broken.get(name2)?.join("\n") ?? name2;
+      const label = { ...TEXT, color: "var(--ink)", width: wide, overflow: "truncate", lineHeight: NAME_HEIGHT, formatter, interval: way === "y" ? 0 : "auto" };
       return {
         type: "category",
         data: drawing2.categories,
@@ -664,8 +699,8 @@
       z: 5,
       data: all.map(pair),
       renderItem: (item, api) => {
-        const grid2 = item.coordSys;
-        const isInside = (box) => box[0] > grid2.x && box[2] < width - 4 && box[3] < grid2.y + grid2.height;
+        const grid = item.coordSys;
+        const isInside = (box) => box[0] > grid.x && box[1] > grid.y - 4 && box[2] < width - 4 && box[3] < grid.y + grid.height;
         if (item.dataIndex === 0 || !taken) {
           taken = all.map((point2) => api.coord(pair(point2))).map(([x2, y2]) => [x2 - 6, y2 - 6, x2 + 6, y2 + 6]);
           for (const point2 of all) if (point2.bound !== null) taken.push(around(api.coord([point2.bound, point2.y])));
@@ -778,6 +813,7 @@
       clip: !isBar,
       renderItem: (item, api) => {
         const point = data[item.dataIndex];
+        const { x: left, width } = item.coordSys;
         const children = [];
         const middle = api.coord([point.x, point.y]);
         for (
@@ -789,7 +825,8 @@
           const [from, to] = both2.map((end) => api.coord(way === "x" ? [end, point.y] : [point.x, end]));
           from[1] += way === "x" ? shift : 0;
           to[1] += way === "x" ? shift : 0;
-          children.push(whisker(from, to, way, color, isBar ? 1.25 : 1));
+          const isCut = !isBar && way === "x" && (from[0] < left - 1 || to[0] > left + width + 1);
+          children.push(isCut ? cut(from, to, color, left, left + width) : whisker(from, to, way, color, isBar ? 1.25 : 1));
           if (label && way === "x") children.push(beside([Math.max(to[0], middle[0]), to[1]], show(request.x.unit, value(request, point))));
         }
         return { type: "group", children };
@@ -829,6 +866,36 @@
       }
     }];
   }
+  function published(request) {
+    if (!request.chart.against) return [];
+    const all = request.series.flatMap((one) => one.points.map((point) => ({ ...point, color: request.look(one.name || point.name).color })));
+    return [{
+      ...STILL,
+      type: "custom",
+      z: 4,
+      data: all.map(pair),
+      clip: false,
+      renderItem: (item, api) => {
+        const point = all[item.dataIndex];
+        const [x, y] = api.coord(pair(point));
+        const at = (end) => api.coord([end ?? point.x, point.y])[0];
+        const [there, low, high] = [at(point.against), at(point.xEnds?.[0]), at(point.xEnds?.[1])];
+        const text = show(request.x.unit, value(request, point));
+        const wide = textWidth(text, 11);
+        const [left, right] = [Math.min(x - 4, low) - wide - 14, Math.max(x + 4, high)];
+        const isFree = there <= x || there - right > wide + 20;
+        const isRoom = left > item.coordSys.x - 4;
+        const children = [beside([isFree ? right : isRoom ? left : Math.max(right, there + 5), y], text)];
+        if (point.against !== null) {
+          const line = { stroke: point.color, lineWidth: 1.5, lineDash: [2, 3], opacity: 0.8 };
+          const [from, to] = there <= x ? [there + 5, x - 5] : [isFree ? right + wide + 12 : x + 5, there - 5];
+          if (to - from > 3) children.push({ type: "line", shape: { x1: from, y1: y, x2: to, y2: y }, style: line });
+          children.push({ type: "circle", shape: { cx: there, cy: y, r: 5 }, style: { fill: "var(--paper)", stroke: point.color, lineWidth: 1.75 } });
+        }
+        return { type: "group", children };
+      }
+    }];
+  }
   function barShift(count, at) {
     if (count === 1) return 0;
     const each = (12 * count + 8) * 0.8 / (count + (count - 1) * 0.15);
@@ -839,6 +906,18 @@
     const [dx, dy] = way === "x" ? [0, cap] : [cap, 0];
     const d = `M${x1},${y1}L${x2},${y2}M${x1 - dx},${y1 - dy}L${x1 + dx},${y1 + dy}M${x2 - dx},${y2 - dy}L${x2 + dx},${y2 + dy}`;
     return { type: "path", shape: { pathData: d }, style: { stroke: color, fill: "none", lineWidth: width, opacity: width > 1 ? 1 : 0.55 } };
+  }
+  function cut([x1, y], [x2], color, left, right) {
+    const [one, other] = [Math.max(x1, left), Math.min(x2, right)];
+    const end = (x, isCut, way) => isCut ? `M${x + way * 5},${y - 3.5}L${x},${y}L${x + way * 5},${y + 3.5}` : `M${x},${y - 3.5}L${x},${y + 3.5}`;
+    const style = { stroke: color, fill: "none", lineWidth: 1, opacity: 0.55 };
+    return {
+      type: "group",
+      children: [
+        { type: "line", shape: { x1: one, y1: y, x2: other, y2: y }, style: { ...style, lineDash: [4, 4] } },
+        { type: "path", shape: { pathData: end(one, x1 < left, 1) + end(other, x2 > right, -1) }, style }
+      ]
+    };
   }
   function beside([x, y], text) {
     return { type: "text", x: x + 7, y, style: { text, fill: "var(--ink)", fontSize: 11, fontFamily: family(), verticalAlign: "middle" } };
@@ -861,7 +940,7 @@
   }
   function markdown(table, places, rows) {
     const escaped = (text) => text.replace(/[\\`*_[\]<>|#~]/g, "\\$&").replace(/\s+/g, " ");
-    const cell2 = (row, at) => {
+    const cell = (row, at) => {
       const [column2, values] = [table.columns[at], table.rows[row]];
       const both2 = typeof values[at] === "number" ? ends(table, column2, values) : null;
       return sign(table, column2, values) + shown(column2.unit, values[at] ?? null) + (both2 ? ` (${interval(column2, both2)})` : "");
@@ -872,7 +951,7 @@
     return [
       line(places.map((at) => escaped(table.columns[at].title))),
       line(places.map((at) => isNumber(at) ? "---:" : "---")),
-      ...rows.map((row) => line(places.map((at) => escaped(cell2(row, at)))))
+      ...rows.map((row) => line(places.map((at) => escaped(cell(row, at)))))
     ].join("");
   }
   function save(name, type, text) {
@@ -936,25 +1015,25 @@
   }
   function words2(table, chart, { point, series }) {
     const row = table.rows[point.row];
-    const list2 = make("dl");
+    const list = make("dl");
     const say = (column2, text, small) => {
       const value2 = make("dd", {}, make("bdi", {}, text));
       if (small) value2.append(" ", make("small", {}, small));
-      list2.append(make("dt", {}, column2.title), value2);
+      list.append(make("dt", {}, column2.title), value2);
     };
-    const told3 = /* @__PURE__ */ new Set([chart.series]);
-    const keys = [chart.x, chart.y, chart.n, chart.apart];
+    const told2 = /* @__PURE__ */ new Set([chart.series]);
+    const keys = [chart.x, chart.against ?? null, chart.y, chart.n, chart.apart];
     if (point.apart) keys.push(...table.columns.filter((column2) => column2.unit === "text" && !column2.hidden).map((column2) => column2.key));
     for (const key of keys) {
       const at = place(table, key);
       const column2 = table.columns[at];
-      if (at < 0 || told3.has(key) || row[at] === null || row[at] === point.name) continue;
-      told3.add(key);
+      if (at < 0 || told2.has(key) || row[at] === null || row[at] === point.name) continue;
+      told2.add(key);
       const both2 = ends(table, column2, row);
       say(column2, sign(table, column2, row) + shown(column2.unit, row[at]), both2 ? interval(column2, both2) : void 0);
     }
     const name = series && series !== point.name ? `${point.name}, ${series}` : point.name;
-    return [make("strong", {}, make("bdi", {}, name)), list2];
+    return [make("strong", {}, make("bdi", {}, name)), list];
   }
 
   // src/chart.js
@@ -969,7 +1048,7 @@
     draw();
     if (waiting.size > 0) setTimeout(next);
   }
-  function picture(figure, table, chart, look, switched) {
+  function picture(figure, table, chart, look, switched, section = []) {
     const plot = find(figure, ".plot");
     const area = make("div", { class: "area" });
     const tip = make("div", { class: "tip", hidden: true, role: "status" });
@@ -994,10 +1073,14 @@
       all = drawing(table, chart, rows);
       listed();
       const series = all.series.filter((one, place2) => isOn(one.name, place2));
-      const request = { table, chart, x, y, drawing: all, series, look, width };
+      const request = { table, chart, x, y, drawing: all, series, neighbours: neighbours(), look, width };
       const high = height(request);
       plot.style.height = `${high}px`;
       return { request, series, high };
+    }
+    function neighbours() {
+      if (!chart.alike) return [];
+      return section.filter((other) => other.alike && other !== chart).flatMap((other) => drawing(table, other, rows).series);
     }
     function draw() {
       if (!stale || plot.clientWidth === 0) return;
@@ -1054,9 +1137,19 @@
     plot.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && hide());
     plot.addEventListener("keydown", pressed);
     plot.addEventListener("blur", hide);
+    function signs() {
+      if (chart.against) {
+        const published2 = all.series.some((one) => one.points.some((point) => point.against !== null));
+        return published2 ? [{ name: "published", swatch: swatch(NO_LOOK, false, true) }, { name: "here", swatch: swatch(NO_LOOK, false) }] : [];
+      }
+      const isApart = all.series.some((one) => one.points.some((point) => point.apart));
+      return isApart ? [{ name: table.columns[place(table, chart.apart)].title, swatch: swatch(NO_LOOK, false, true) }] : [];
+    }
     function listed() {
-      legend2.hidden = all.series.length < 2;
-      if (legend2.hidden) return legend2.replaceChildren();
+      const [isChosen, meant] = [all.series.length > 1, signs()];
+      legend2.hidden = !isChosen && meant.length === 0;
+      const meanings = meant.map((one) => make("span", { class: "sign" }, one.swatch, one.name));
+      if (!isChosen) return legend2.replaceChildren(...meanings);
       const had = legend2.contains(document.activeElement) ? document.activeElement?.textContent : null;
       const chips = all.series.map((one, place2) => {
         const on = isOn(one.name, place2);
@@ -1066,12 +1159,12 @@
       });
       const every = (on) => () => change(all.series.map((one) => [one.name, on]));
       if (all.series.length > 3) chips.push(button("All", every(true), { class: "all" }), button("None", every(false), { class: "all" }));
-      legend2.replaceChildren(...chips);
+      legend2.replaceChildren(...chips, ...meanings);
       if (had !== null) chips.find((chip) => chip.textContent === had)?.focus();
     }
     function entries() {
       const drawnNow = all.series.length < 2 ? [] : all.series.filter((one, place2) => isOn(one.name, place2));
-      return drawnNow.map(({ name }) => ({ name, swatch: swatch(look(name), chart.shape === "lines") }));
+      return [...drawnNow.map(({ name }) => ({ name, swatch: swatch(look(name), chart.shape === "lines") })), ...signs()];
     }
     function print() {
       draw();
@@ -1079,14 +1172,14 @@
     }
     function alone() {
       print();
-      const named = entries();
-      const shelf = make("div", {}, ...named.map((entry) => entry.swatch));
+      const named2 = entries();
+      const shelf = make("div", {}, ...named2.map((entry) => entry.swatch));
       figure.append(shelf);
       const text = standalone(
         /** @type {SVGElement} */
         plot.querySelector("svg"),
         find(figure, "figcaption"),
-        named
+        named2
       );
       shelf.remove();
       return text;
@@ -1131,123 +1224,6 @@
         drawn2?.dispose();
       }
     };
-  }
-
-  // src/pair.js
-  var PAIRS = "pairs";
-  var INVERSE = { "at-least": "at-most", "at-most": "at-least" };
-  function rowOf(pairs, [one, other]) {
-    const [first, second] = [place(pairs, "first"), place(pairs, "second")];
-    const is = (row2, a, b) => row2[first] === a && row2[second] === b;
-    const row = pairs.rows.find((row2) => is(row2, one, other) || is(row2, other, one));
-    return row ? { row, inverse: !is(row, one, other) } : null;
-  }
-  function ratio(pairs, { row, inverse }, key) {
-    const at = place(pairs, key);
-    const value2 = number(row, at);
-    if (value2 === null) return null;
-    const range = ends(pairs, pairs.columns[at], row);
-    const bound2 = (
-      /** @type {Bound} */
-      row[place(pairs, `${key}_bound`)] ?? null
-    );
-    if (!inverse) return { value: value2, ends: range, bound: bound2 };
-    return { value: 1 / value2, ends: range && [1 / range[1], 1 / range[0]], bound: bound2 && INVERSE[bound2] };
-  }
-  function told2({ value: value2, ends: ends2, bound: bound2 }) {
-    const word = bound2 === null ? "" : `${bound2.replace("-", " ")} `;
-    return `${word}${show("times", value2)}${ends2 ? ` (${both("times", ends2, " .. ")})` : ""}`;
-  }
-  function leftOpen(of) {
-    return of?.ends ? Math.max(of.ends[1], 1 / of.ends[0]) - 1 : null;
-  }
-  function sentence(main, pairs, names2) {
-    const found = rowOf(pairs, names2);
-    if (!found) return null;
-    const [cpu, throughput] = [ratio(pairs, found, "cpu_ratio"), ratio(pairs, found, "throughput_ratio")];
-    const lines2 = [`${figures(names2, cpu, throughput)}${beside2(main, names2)}.`];
-    const separated = found.row[place(pairs, "separated")];
-    if (separated === false) lines2.unshift(`The data do not separate ${names2[0]} and ${names2[1]}.`);
-    if (separated === null) lines2.unshift("There are too few blocks to say whether they differ.");
-    if (separated === false) lines2.push(...excluded(pairs, found.row, cpu, throughput));
-    return lines2.join(" ");
-  }
-  function figures([one, other], cpu, throughput) {
-    if (cpu && throughput) return `${one} needs ${told2(cpu)} of ${other}'s CPU per request, at ${told2(throughput)} of its throughput`;
-    if (cpu) return `${one} needs ${told2(cpu)} of ${other}'s CPU per request; there is no valid ratio of their throughputs`;
-    if (throughput) return `${one} has ${told2(throughput)} of ${other}'s throughput; there is no valid ratio of their CPU per request`;
-    return `There is no valid ratio of ${one} to ${other}`;
-  }
-  function beside2(main, names2) {
-    const label = place(main, "label");
-    const rows = names2.map((name) => main.rows.find((row) => row[label] === name) ?? []);
-    const of = (key, title) => {
-      const at = place(main, key);
-      const [one, other] = rows.map((row) => number(row, at));
-      return one === null || other === null ? "" : `; ${title} ${both(main.columns[at].unit, [one, other], " against ")}`;
-    };
-    return of("latency_ns_p99", "p99") + of("rss_bytes_peak", "peak memory");
-  }
-  function excluded(pairs, row, cpu, throughput) {
-    const ofAll = number(row, place(pairs, "differ_most"));
-    const decides = row[place(pairs, "separated_by")] === "throughput" ? throughput : cpu;
-    const most = ofAll ?? leftOpen(decides);
-    const blocks = number(row, place(pairs, "blocks"));
-    if (most === null || blocks === null) return [];
-    const held = ofAll === null ? "for this pair alone" : "for all pairs together";
-    const isApart = decides?.ends && (decides.ends[0] > 1 || decides.ends[1] < 1);
-    return [
-      ...isApart ? ["As a pair alone they would be apart; with all pairs of the run allowed for they are not."] : [],
-      `A difference of more than ${show("share", most)} is excluded (95% ${held}).`,
-      `Four times as many blocks, ${4 * blocks}, would about halve that.`
-    ];
-  }
-
-  // src/compare.js
-  function comparing(main, pairs, asked, changed) {
-    const label = place(main, "label");
-    const known = new Set(["first", "second"].flatMap((key) => pairs.rows.map((row) => row[place(pairs, key)])));
-    const names2 = main.rows.map((row) => String(row[label] ?? "")).filter((name) => known.has(name));
-    if (names2.length < 2) return null;
-    const field = (title) => {
-      const options = names2.map((name) => make("option", { value: name }, name));
-      const select = make("select", { "aria-label": title, autocomplete: "off" }, make("option", { value: "" }, "service"), ...options);
-      select.addEventListener("change", chosen);
-      return select;
-    };
-    const [one, other] = [field("Compare this service"), field("with this one")];
-    const form = make("div", { class: "compare", role: "group", "aria-label": "Compare two services" }, "Compare ", one, " with ", other);
-    const text = make("p", { role: "status" });
-    const copier = button("Copy", async () => told(copier, await copied(`${text.textContent}
-${location.href}`)), {
-      "aria-label": "Copy the sentence and a link"
-    });
-    const close = button("Close", () => {
-      one.value = other.value = "";
-      chosen();
-      one.focus();
-    }, { "aria-label": "Close the comparison" });
-    const answer = make("div", { class: "compared", hidden: true }, text, make("span", {}, copier, close));
-    function chosen() {
-      asked.pair = one.value !== "" && other.value !== "" && one.value !== other.value ? [one.value, other.value] : null;
-      changed();
-      refresh();
-    }
-    function refresh() {
-      const said = asked.pair && sentence(main, pairs, asked.pair);
-      if (said && asked.pair) [one.value, other.value] = asked.pair;
-      const isSame = one.value !== "" && one.value === other.value;
-      answer.hidden = !said && !isSame;
-      copier.hidden = !said;
-      text.textContent = said || (isSame ? "These are the same service: choose another one." : "");
-    }
-    function begin2(name) {
-      one.value = name;
-      other.value = "";
-      chosen();
-      other.focus();
-    }
-    return { form, answer, refresh, begin: begin2 };
   }
 
   // src/contents.js
@@ -1306,8 +1282,8 @@ ${location.href}`)), {
     });
   }
   function followList() {
-    const list2 = document.querySelector("#main [data-events]");
-    if (!(list2 instanceof HTMLElement) || !list2.dataset.events) return;
+    const list = document.querySelector("#main [data-events]");
+    if (!(list instanceof HTMLElement) || !list.dataset.events) return;
     const lost = make("p", { class: "lost", role: "status" });
     find(document, ".bar").append(lost);
     const tell = (isLost) => lost.replaceChildren(isLost ? LOST : "");
@@ -1317,7 +1293,7 @@ ${location.href}`)), {
       if (now) find(document, "#main").replaceChildren(document.adoptNode(now));
       for (const link of document.links) if (at && link.getAttribute("href") === at) link.focus();
     });
-    listen(list2.dataset.events, tell, { list: ask });
+    listen(list.dataset.events, tell, { list: ask });
   }
   var LOST = "The server does not answer: this is what it said last.";
   function listen(events, lost, hear) {
@@ -1396,77 +1372,6 @@ ${location.href}`)), {
       lost: (isLost) => lost.replaceChildren(isLost ? LOST : ""),
       end: () => view.replaceChildren(make("strong", { role: "status" }, "The run has ended"))
     };
-  }
-
-  // src/panel.js
-  var ROWS_MAX = 8;
-  var PLACES = { homepage: "Website", source: "Source" };
-  function panel(data, { closed, compare }) {
-    const dialog = make("dialog", { class: "panel", "aria-labelledby": "panel-title" });
-    dialog.addEventListener("close", closed);
-    dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
-    document.body.append(dialog);
-    function open(name) {
-      const parts2 = data.sections.flatMap((section) => part(section, name, () => dialog.close()));
-      if (parts2.length === 0) return false;
-      const copier = button("Copy link", async () => told(copier, await copied(location.href)));
-      const tools2 = make("div", { class: "tools" }, copier);
-      if (compare) tools2.prepend(button("Compare", () => {
-        dialog.close();
-        compare(name);
-      }));
-      tools2.append(button("Close", () => dialog.close()));
-      const head = make("header", {}, make("h2", { id: "panel-title" }, make("bdi", {}, name)), tools2);
-      dialog.replaceChildren(head, make("div", { class: "parts", tabindex: "0", role: "region", "aria-label": "What is known of it" }, ...parts2));
-      if (!dialog.open) dialog.showModal();
-      return true;
-    }
-    return { open, close: () => dialog.open && dialog.close(), end: () => dialog.remove() };
-  }
-  function part(section, name, leave) {
-    const table = section.table;
-    if (!table) return [];
-    const at = place(table, "label") < 0 ? place(table, "service") : place(table, "label");
-    const rows = table.rows.filter((row) => at >= 0 && row[at] === name);
-    if (rows.length === 0) return [];
-    const link = make("a", { href: `#${section.id}` }, section.title);
-    link.addEventListener("click", leave);
-    return [make("section", {}, make("h3", {}, link), ...ofRows(table, rows, at, section, leave))];
-  }
-  function ofRows(table, rows, at, section, leave) {
-    const has2 = (place2) => rows.some((row) => row[place2] !== null && row[place2] !== "");
-    const columns = table.columns.map((column2, place2) => ({ column: column2, place: place2 })).filter(({ column: column2, place: place2 }) => place2 !== at && !column2.hidden && has2(place2));
-    if (rows.length === 1) return [list(table, rows[0], columns), ...elsewhere(table, rows[0])];
-    if (rows.length <= ROWS_MAX) return [grid(table, rows, columns)];
-    const filter = new URLSearchParams({ find: String(rows[0][at]) });
-    const link = make("a", { href: `#${section.id}?${filter}` }, `${rows.length} rows`);
-    link.addEventListener("click", leave);
-    return [make("p", {}, link)];
-  }
-  function cell(table, row, { column: column2, place: place2 }) {
-    const value2 = row[place2] ?? null;
-    const both2 = typeof value2 === "number" ? ends(table, column2, row) : null;
-    const text = make("bdi", {}, value2 === null ? "-" : sign(table, column2, row) + shown(column2.unit, value2));
-    return both2 ? [text, " ", make("small", {}, interval(column2, both2))] : [text];
-  }
-  function list(table, row, columns) {
-    return make("dl", {}, ...columns.map((of) => make("div", {}, make("dt", { title: of.column.help ?? false }, of.column.title), make("dd", {}, ...cell(table, row, of)))));
-  }
-  function grid(table, rows, columns) {
-    const first = names(table);
-    const head = make("tr", {}, ...columns.map(({ column: column2 }) => make("th", { scope: "col" }, column2.title)));
-    const lines2 = rows.map((row) => make("tr", {}, ...columns.map((of) => make("td", { class: of.place !== first && of.column.unit !== "text" && "number" }, ...cell(table, row, of)))));
-    const box = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": table.caption });
-    box.append(make("table", {}, make("thead", {}, head), make("tbody", {}, ...lines2)));
-    return box;
-  }
-  function elsewhere(table, row) {
-    const links = Object.entries(PLACES).flatMap(([key, title]) => {
-      const to = row[place(table, key)];
-      if (typeof to !== "string" || !/^https?:\/\//.test(to)) return [];
-      return [make("a", { href: to, rel: "noreferrer noopener", target: "_blank" }, title)];
-    });
-    return links.length === 0 ? [] : [make("p", { class: "places" }, ...links)];
   }
 
   // src/table.js
@@ -1566,11 +1471,11 @@ ${location.href}`)), {
         const text = sign(table, column2, values) + shown(column2.unit, value2);
         const numeric = column2.unit !== "text" && column2.unit !== "flag";
         const attributes = { "data-value": raw, class: numeric && "number" };
-        const cell2 = at === nameAt ? make("th", { scope: "row", ...attributes }) : make("td", attributes);
-        cell2.append(numeric ? text : make("bdi", { title: text.length > SHORT_LETTERS_MAX && text }, text));
+        const cell = at === nameAt ? make("th", { scope: "row", ...attributes }) : make("td", attributes);
+        cell.append(numeric ? text : make("bdi", { title: text.length > SHORT_LETTERS_MAX && text }, text));
         const both2 = typeof value2 === "number" ? ends(table, column2, values) : null;
-        if (both2) cell2.append(" ", make("small", {}, interval(column2, both2)));
-        line.append(cell2);
+        if (both2) cell.append(" ", make("small", {}, interval(column2, both2)));
+        line.append(cell);
       }
       return line;
     }
@@ -1643,8 +1548,9 @@ ${location.href}`)), {
     const main = find(document, "#main");
     const first = data.sections[0];
     const order = first?.table ? column(first.table, names(first.table)) : [];
+    const services = servicesOf(data) ?? order;
     const tones = new Map(data.sections.flatMap((section) => Object.entries(section.table?.tones ?? {})));
-    const look = looks([...new Set(order)], tones);
+    const look = looks([...new Set(services)], tones);
     const some = make("div", { class: "some-only", role: "status", hidden: true });
     main.append(some);
     const updates = [];
@@ -1677,56 +1583,15 @@ ${location.href}`)), {
       pictures = [];
     };
   }
-  function services(data, first, table) {
-    const memory = memoryOf(first);
-    const noted = () => noteInAddress(first.id, table, memory);
-    const pairs = data.sections.find((section) => section.id === PAIRS)?.table;
-    const box = find(document, `#${CSS.escape(first.id)}-table`);
-    const pair2 = pairs ? comparing(table, pairs, memory.asked, noted) : null;
-    if (pair2) {
-      const filters = box.querySelector(".filters") ?? make("div", { class: "filters" });
-      box.prepend(make("div", { class: "top" }, filters, pair2.form), pair2.answer);
-      pair2.refresh();
-    }
-    const beside3 = panel(data, {
-      closed() {
-        memory.asked.service = null;
-        noted();
-      },
-      compare: pair2 && pair2.begin
-    });
-    const open = (name) => {
-      memory.asked.service = name !== null && beside3.open(name) ? name : null;
-      if (memory.asked.service === null) beside3.close();
-    };
-    const label = place(table, "label");
-    for (const cell2 of label < 0 ? [] : box.querySelectorAll("tbody tr[data-row] th[scope=row]")) {
-      const name = String(table.rows[Number(cell2.closest("tr")?.dataset.row)]?.[label] ?? "");
-      const link = make("a", { href: `#${encodeURIComponent(first.id)}?service=${encodeURIComponent(name)}`, class: "name" });
-      cell2.firstElementChild?.replaceWith(link);
-      link.append(make("bdi", { title: name.length > 32 && name }, name));
-      link.addEventListener("click", (event) => {
-        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-        event.preventDefault();
-        open(name);
-        noted();
-      });
-    }
-    asks.set(first.id, (asked) => {
-      memory.asked.pair = asked.pair;
-      pair2?.refresh();
-      open(asked.service);
-    });
-    return () => {
-      memory.asked.service = null;
-      beside3.end();
-    };
-  }
   function column(table, at) {
     return at < 0 ? [] : table.rows.map((row) => String(row[at] ?? "-"));
   }
   function visibleNames(table, chosen) {
     return new Set(column({ ...table, rows: table.rows.filter(passes(table, chosen)) }, names(table)));
+  }
+  function servicesOf(data) {
+    const table = data.sections.map((section) => section.table).find((table2) => table2 !== null && place(table2, "label") >= 0);
+    return table && column(table, place(table, "label"));
   }
   function sectionOf(element, section, table, first, look, update) {
     const memory = memoryOf(section);
@@ -1748,7 +1613,7 @@ ${location.href}`)), {
     if (filters) box.prepend(filters.element);
     const own = section.charts.flatMap((chart, at) => {
       const figure = element.querySelector(`figure[data-chart="${at}"]`);
-      return figure instanceof HTMLElement ? [picture(figure, table, chart, look, memory.switched[at])] : [];
+      return figure instanceof HTMLElement ? [picture(figure, table, chart, look, memory.switched[at], section.charts)] : [];
     });
     pictures.push(...own);
     const key = first ? first.columns[names(first)]?.key : null;

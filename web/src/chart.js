@@ -4,7 +4,7 @@
 import { place } from "./data.js";
 import { button, find, make } from "./dom.js";
 import { pixels, standalone } from "./export.js";
-import { swatch } from "./looks.js";
+import { NO_LOOK, swatch } from "./looks.js";
 import { height, option } from "./plot.js";
 import { save, saveBlob } from "./save.js";
 import { drawing } from "./series.js";
@@ -13,7 +13,7 @@ import { nearest, words } from "./tip.js";
 /** @import { Chart, Table } from "./data.js" */
 /** @import { Look } from "./looks.js" */
 /** @import { Request } from "./plot.js" */
-/** @import { Drawing } from "./series.js" */
+/** @import { Drawing, Series } from "./series.js" */
 /** @import { Spot } from "./tip.js" */
 /**
  * @typedef {object} Picture
@@ -47,9 +47,10 @@ function next() {
  * @param {Chart} chart
  * @param {(name: string) => Look} look
  * @param {Map<string, boolean>} switched What the reader switched on and off, by the name of the series.
+ * @param {Chart[]} [section] All charts of its section.
  * @returns {Picture}
  */
-export function picture(figure, table, chart, look, switched) {
+export function picture(figure, table, chart, look, switched, section = []) {
   const plot = find(figure, ".plot");
   const area = make("div", { class: "area" });
   const tip = make("div", { class: "tip", hidden: true, role: "status" });
@@ -83,10 +84,16 @@ export function picture(figure, table, chart, look, switched) {
     listed();
     const series = all.series.filter((one, place) => isOn(one.name, place));
     /** @type {Request} */
-    const request = { table, chart, x, y, drawing: all, series, look, width };
+    const request = { table, chart, x, y, drawing: all, series, neighbours: neighbours(), look, width };
     const high = height(request);
     plot.style.height = `${high}px`;
     return { request, series, high };
+  }
+
+  /** What the axes have to have room for too. @returns {Series[]} */
+  function neighbours() {
+    if (!chart.alike) return [];
+    return section.filter((other) => other.alike && other !== chart).flatMap((other) => drawing(table, other, rows).series);
   }
 
   function draw() {
@@ -154,9 +161,21 @@ export function picture(figure, table, chart, look, switched) {
   plot.addEventListener("keydown", pressed);
   plot.addEventListener("blur", hide);
 
+  /** What a hollow symbol means, where there is any. */
+  function signs() {
+    if (chart.against) {
+      const published = all.series.some((one) => one.points.some((point) => point.against !== null));
+      return published ? [{ name: "published", swatch: swatch(NO_LOOK, false, true) }, { name: "here", swatch: swatch(NO_LOOK, false) }] : [];
+    }
+    const isApart = all.series.some((one) => one.points.some((point) => point.apart));
+    return isApart ? [{ name: table.columns[place(table, chart.apart)].title, swatch: swatch(NO_LOOK, false, true) }] : [];
+  }
+
   function listed() {
-    legend.hidden = all.series.length < 2;
-    if (legend.hidden) return legend.replaceChildren();
+    const [isChosen, meant] = [all.series.length > 1, signs()];
+    legend.hidden = !isChosen && meant.length === 0;
+    const meanings = meant.map((one) => make("span", { class: "sign" }, one.swatch, one.name));
+    if (!isChosen) return legend.replaceChildren(...meanings);
     const had = legend.contains(document.activeElement) ? document.activeElement?.textContent : null;
     const chips = all.series.map((one, place) => {
       const on = isOn(one.name, place);
@@ -166,14 +185,14 @@ export function picture(figure, table, chart, look, switched) {
     });
     const every = (/** @type {boolean} */ on) => () => change(all.series.map((one) => [one.name, on]));
     if (all.series.length > 3) chips.push(button("All", every(true), { class: "all" }), button("None", every(false), { class: "all" }));
-    legend.replaceChildren(...chips);
+    legend.replaceChildren(...chips, ...meanings);
     if (had !== null) chips.find((chip) => chip.textContent === had)?.focus();
   }
 
   /** What is drawn is named, and what is not drawn is not. */
   function entries() {
     const drawnNow = all.series.length < 2 ? [] : all.series.filter((one, place) => isOn(one.name, place));
-    return drawnNow.map(({ name }) => ({ name, swatch: swatch(look(name), chart.shape === "lines") }));
+    return [...drawnNow.map(({ name }) => ({ name, swatch: swatch(look(name), chart.shape === "lines") })), ...signs()];
   }
 
   /** Paper has no buttons. */

@@ -28,6 +28,8 @@
  * @property {string|null} n
  * @property {string|null} bound
  * @property {[string, string]} [band]
+ * @property {string} [against]
+ * @property {boolean} [alike]
  * @property {string|null} apart
  * @property {[string, string]|null} only
  * @property {number|null} first

@@ -31,6 +31,9 @@ const OF_TONE = {
   open: { color: "var(--muted)", symbol: SYMBOLS[2][0], dash: "solid" },
 };
 
+/** Of no service and of no outcome: for legends of what a hollow symbol means. @type {Look} */
+export const NO_LOOK = { color: "var(--muted)", symbol: SYMBOLS[0][0], dash: "solid" };
+
 /**
  * @param {string[]} order Names in the order of the main table: the first ones are told apart most easily.
  * @param {Map<string, Tone>} [tones] Of the words that say how something came out.
@@ -58,14 +61,15 @@ export function looks(order, tones = new Map()) {
  * A piece of a series, for a legend.
  * @param {Look} look
  * @param {boolean} line
+ * @param {boolean} [hollow]
  */
-export function swatch(look, line) {
+export function swatch(look, line, hollow = false) {
   const path = SYMBOLS.find(([symbol]) => symbol === look.symbol)?.[1] ?? SYMBOLS[0][1];
   const picture = svg("svg", { width: line ? 22 : 11, height: 11, "aria-hidden": "true", viewBox: line ? "-11 -5.5 22 11" : "-5.5 -5.5 11 11" });
   if (line) {
     const dash = look.dash === "solid" ? "none" : look.dash.join(" ");
     picture.append(svg("line", { x1: -11, x2: 11, stroke: look.color, "stroke-width": 2, "stroke-dasharray": dash }));
   }
-  picture.append(svg("path", { d: path, fill: look.color }));
+  picture.append(svg("path", hollow ? { d: path, fill: "var(--paper)", stroke: look.color, "stroke-width": 1.5 } : { d: path, fill: look.color }));
   return picture;
 }

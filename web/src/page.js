@@ -54,8 +54,9 @@ function begin() {
   const main = find(document, "#main");
   const first = data.sections[0];
   const order = first?.table ? column(first.table, names(first.table)) : [];
+  const services = servicesOf(data) ?? order;
   const tones = new Map(data.sections.flatMap((section) => Object.entries(section.table?.tones ?? {})));
-  const look = looks([...new Set(order)], tones);
+  const look = looks([...new Set(services)], tones);
   const some = make("div", { class: "some-only", role: "status", hidden: true });
   main.append(some);
   /** @type {((visible: Set<string>|null) => void)[]} */
@@ -154,6 +155,15 @@ function visibleNames(table, chosen) {
 }
 
 /**
+ * Whose colours they are: of a published benchmark the first table has its claims, and a claim may be called like a service.
+ * @param {Doc} data
+ */
+function servicesOf(data) {
+  const table = data.sections.map((section) => section.table).find((table) => table !== null && place(table, "label") >= 0);
+  return table && column(table, place(table, "label"));
+}
+
+/**
  * A section, and what it does when the main table shows other names.
  * @param {HTMLElement} element
  * @param {Section} section
@@ -183,7 +193,7 @@ function sectionOf(element, section, table, first, look, update) {
   if (filters) box.prepend(filters.element);
   const own = section.charts.flatMap((chart, at) => {
     const figure = element.querySelector(`figure[data-chart="${at}"]`);
-    return figure instanceof HTMLElement ? [picture(figure, table, chart, look, memory.switched[at])] : [];
+    return figure instanceof HTMLElement ? [picture(figure, table, chart, look, memory.switched[at], section.charts)] : [];
   });
   pictures.push(...own);
 

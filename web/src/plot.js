@@ -17,6 +17,7 @@ import { extent } from "./series.js";
  * @property {Column} y
  * @property {Drawing} drawing
  * @property {Series[]} series Those that are switched on.
+ * @property {Series[]} neighbours Of other charts with the same axes.
  * @property {(name: string) => Look} look
  * @property {number} width
  */
@@ -41,6 +42,12 @@ const BOUND_HEIGHT = 20;
 /** As wide may all of them be, and as a share of a wide chart: names of cells begin alike. */
 const LABEL_WIDTH = { least: 112, share: 0.28 };
 
+/** Whiskers may go this many powers of ten beyond all points. */
+const WHISKER_DECADES = 0.5;
+
+/** Pixels of a line of a name at an axis. */
+const NAME_HEIGHT = 14;
+
 /** Pixels of a row of points, with names above and below it. */
 const POINTS_HEIGHT = 30;
 
@@ -54,7 +61,37 @@ export function height({ chart, drawing, series, width }) {
   if (chart.y_scale !== "names") return width < 520 ? 300 : 400;
   // Bars of several series stand below each other; points of them in one line.
   const each = series.length > 1 && chart.shape === "bars" ? 12 * series.length + 8 : chart.shape === "points" ? POINTS_HEIGHT : 22;
-  return Math.max(drawing.categories.length, 1) * each + 56;
+  return Math.max(drawing.categories.length, 1) * Math.max(each, named(drawing, width).lines * NAME_HEIGHT + 4) + 56;
+}
+
+/**
+ * How wide names at an axis are, and in how many lines each is: two, where one would take the room of the plot.
+ * @param {Drawing} drawing
+ * @param {number} width
+ */
+function named({ categories }, width) {
+  const most = width < 520 ? Math.max(92, width * 0.4) : Math.min(Math.max(190, width * 0.3), 340);
+  const longest = Math.max(0, ...categories.map((name) => textWidth(name, TEXT.fontSize)));
+  // Where a word ends is not where a line is full.
+  const wide = longest <= most * 0.8 ? longest + 2 : Math.min(most, Math.max(92, longest / 2 + 24));
+  const broken = new Map(categories.map((name) => [name, broad(name, wide)]));
+  return { wide: Math.ceil(wide), broken, lines: Math.max(1, ...[...broken.values()].map((lines) => lines.length)) };
+}
+
+/**
+ * A name in lines of this width, as far as its words allow.
+ * @param {string} name
+ * @param {number} wide
+ */
+function broad(name, wide) {
+  /** @type {string[]} */
+  const lines = [];
+  for (const word of name.split(" ")) {
+    const longer = `${lines.at(-1) ?? ""} ${word}`.trim();
+    if (lines.length > 0 && textWidth(longer, TEXT.fontSize) <= wide) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
 }
 
 /** @param {Request} request @returns {any} The types of the library name each kind of series by its own type. */
@@ -66,10 +103,10 @@ export function option(request) {
   return {
     animation: false,
     textStyle: { fontFamily: family() },
-    grid: { left: 8, right: ends ? room + 16 : chart.shape === "bars" ? 64 : 22, top: chart.y_scale === "names" ? 6 : 26, bottom: 26, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
+    grid: { left: 8, right: ends ? room + 16 : chart.shape === "bars" || chart.against ? 64 : 22, top: chart.y_scale === "names" ? 6 : 26, bottom: 26, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
     xAxis: axisOption(request, "x"),
     yAxis: axisOption(request, "y"),
-    series: [...bands(request), ...request.series.flatMap((series, at) => drawn(request, series, at, shifts && { room, shift: shifts[at] })), ...bounds(request), ...labels(request)],
+    series: [...bands(request), ...published(request), ...request.series.flatMap((series, at) => drawn(request, series, at, shifts && { room, shift: shifts[at] })), ...bounds(request), ...labels(request)],
   };
 }
 
@@ -91,10 +128,10 @@ function drawn(request, series, at, label) {
  * @param {"x"|"y"} way
  * @returns {Axis}
  */
-function axisOf({ chart, x, y, series, width }, way) {
+function axisOf({ chart, x, y, series, neighbours, width }, way) {
   const [scale, unit] = way === "x" ? [chart.x_scale, x.unit] : [chart.y_scale, y.unit];
-  let [low, high] = extent(series, way);
-  if (chart.shape === "bars" && scale === "linear") [low, high] = [Math.min(0, low), Math.max(0, high)];
+  let [low, high] = extent([...series, ...neighbours], way, scale === "log" ? WHISKER_DECADES : Infinity);
+  if ((chart.shape === "bars" || chart.against) && scale === "linear") [low, high] = [Math.min(0, low), Math.max(0, high)];
   return axis(scale, unit, low, high, way === "x" ? Math.max(2, Math.floor(width / 110)) : 6);
 }
 
@@ -111,7 +148,9 @@ function axisOption(request, way) {
   // A coordinate of 0 is nothing special: it may be 1 on an axis of factors.
   const line = { show: true, onZero: false, lineStyle: { color: "var(--strong-line)" } };
   if (scale === "names") {
-    const label = { ...TEXT, color: "var(--ink)", width: width < 520 ? 92 : Math.min(Math.max(190, width * 0.3), 340), overflow: "truncate", interval: way === "y" ? 0 : "auto" };
+    const { wide, broken } = named(drawing, width);
+    const formatter = (/** @type {string} */ name) => broken.get(name)?.join("\n") ?? name;
+    const label = { ...TEXT, color: "var(--ink)", width: wide, overflow: "truncate", lineHeight: NAME_HEIGHT, formatter, interval: way === "y" ? 0 : "auto" };
     return {
       type: "category", data: drawing.categories, inverse: way === "y", axisLine: line, axisTick: { show: false }, axisLabel: label,
       ...(way === "x" ? title : {}),
@@ -214,7 +253,7 @@ function labels({ chart, series, drawing, width }) {
     ...STILL, type: "custom", z: 5, data: all.map(pair),
     renderItem: (/** @type {Item} */ item, /** @type {{ coord: (pair: number[]) => number[] }} */ api) => {
       const grid = item.coordSys;
-      const isInside = (/** @type {number[]} */ box) => box[0] > grid.x && box[2] < width - 4 && box[3] < grid.y + grid.height;
+      const isInside = (/** @type {number[]} */ box) => box[0] > grid.x && box[1] > grid.y - 4 && box[2] < width - 4 && box[3] < grid.y + grid.height;
       if (item.dataIndex === 0 || !taken) {
         taken = all.map((point) => api.coord(pair(point))).map(([x, y]) => [x - 6, y - 6, x + 6, y + 6]);
         for (const point of all) if (point.bound !== null) taken.push(around(api.coord([point.bound, point.y])));
@@ -360,8 +399,9 @@ function whiskers(request, series, color, at = 0) {
   const label = isBar && request.series.length === 1;
   return [{
     ...STILL, type: "custom", z: isBar ? 3 : 1, data: data.map(pair), clip: !isBar,
-    renderItem: (/** @type {{ dataIndex: number }} */ item, /** @type {{ coord: (pair: number[]) => number[] }} */ api) => {
+    renderItem: (/** @type {Item} */ item, /** @type {{ coord: (pair: number[]) => number[] }} */ api) => {
       const point = data[item.dataIndex];
+      const { x: left, width } = item.coordSys;
       /** @type {object[]} */
       const children = [];
       const middle = api.coord([point.x, point.y]);
@@ -370,7 +410,8 @@ function whiskers(request, series, color, at = 0) {
         const [from, to] = both.map((end) => api.coord(way === "x" ? [end, point.y] : [point.x, end]));
         from[1] += way === "x" ? shift : 0;
         to[1] += way === "x" ? shift : 0;
-        children.push(whisker(from, to, way, color, isBar ? 1.25 : 1));
+        const isCut = !isBar && way === "x" && (from[0] < left - 1 || to[0] > left + width + 1);
+        children.push(isCut ? cut(from, to, color, left, left + width) : whisker(from, to, way, color, isBar ? 1.25 : 1));
         if (label && way === "x") children.push(beside([Math.max(to[0], middle[0]), to[1]], show(request.x.unit, value(request, point))));
       }
       return { type: "group", children };
@@ -418,6 +459,40 @@ function bands({ series }) {
 }
 
 /**
+ * What was published of each row: hollow, in the colour of what was found, with a line between them and the figure behind both.
+ * @param {Request} request
+ * @returns {object[]}
+ */
+function published(request) {
+  if (!request.chart.against) return [];
+  const all = request.series.flatMap((one) => one.points.map((point) => ({ ...point, color: request.look(one.name || point.name).color })));
+  return [{
+    ...STILL, type: "custom", z: 4, data: all.map(pair), clip: false,
+    renderItem: (/** @type {Item} */ item, /** @type {{ coord: (pair: number[]) => number[] }} */ api) => {
+      const point = all[item.dataIndex];
+      const [x, y] = api.coord(pair(point));
+      const at = (/** @type {number|null|undefined} */ end) => api.coord([end ?? point.x, point.y])[0];
+      const [there, low, high] = [at(point.against), at(point.xEnds?.[0]), at(point.xEnds?.[1])];
+      const text = show(request.x.unit, value(request, point));
+      // Beside what was found, and not beside what was published.
+      const wide = textWidth(text, 11);
+      const [left, right] = [Math.min(x - 4, low) - wide - 14, Math.max(x + 4, high)];
+      const isFree = there <= x || there - right > wide + 20;
+      const isRoom = left > item.coordSys.x - 4;
+      /** @type {object[]} */
+      const children = [beside([isFree ? right : isRoom ? left : Math.max(right, there + 5), y], text)];
+      if (point.against !== null) {
+        const line = { stroke: point.color, lineWidth: 1.5, lineDash: [2, 3], opacity: 0.8 };
+        const [from, to] = there <= x ? [there + 5, x - 5] : [isFree ? right + wide + 12 : x + 5, there - 5];
+        if (to - from > 3) children.push({ type: "line", shape: { x1: from, y1: y, x2: to, y2: y }, style: line });
+        children.push({ type: "circle", shape: { cx: there, cy: y, r: 5 }, style: { fill: "var(--paper)", stroke: point.color, lineWidth: 1.75 } });
+      }
+      return { type: "group", children };
+    },
+  }];
+}
+
+/**
  * How far the bar of a series is from the middle of its row: as `height` and the widths above make it.
  * @param {number} count
  * @param {number} at
@@ -440,6 +515,26 @@ function whisker([x1, y1], [x2, y2], way, color, width) {
   const [dx, dy] = way === "x" ? [0, cap] : [cap, 0];
   const d = `M${x1},${y1}L${x2},${y2}M${x1 - dx},${y1 - dy}L${x1 + dx},${y1 + dy}M${x2 - dx},${y2 - dy}L${x2 + dx},${y2 + dy}`;
   return { type: "path", shape: { pathData: d }, style: { stroke: color, fill: "none", lineWidth: width, opacity: width > 1 ? 1 : 0.55 } };
+}
+
+/**
+ * An interval that goes on beyond the plot: dashed, with the head of an arrow where it leaves.
+ * @param {number[]} from
+ * @param {number[]} to
+ * @param {string} color
+ * @param {number} left
+ * @param {number} right
+ */
+function cut([x1, y], [x2], color, left, right) {
+  const [one, other] = [Math.max(x1, left), Math.min(x2, right)];
+  const end = (/** @type {number} */ x, /** @type {boolean} */ isCut, /** @type {number} */ way) => (isCut ? `M${x + way * 5},${y - 3.5}L${x},${y}L${x + way * 5},${y + 3.5}` : `M${x},${y - 3.5}L${x},${y + 3.5}`);
+  const style = { stroke: color, fill: "none", lineWidth: 1, opacity: 0.55 };
+  return {
+    type: "group", children: [
+      { type: "line", shape: { x1: one, y1: y, x2: other, y2: y }, style: { ...style, lineDash: [4, 4] } },
+      { type: "path", shape: { pathData: end(one, x1 < left, 1) + end(other, x2 > right, -1) }, style },
+    ],
+  };
 }
 
 /**

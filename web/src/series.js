@@ -14,6 +14,7 @@ import { ends, names, number, place } from "./data.js";
  * @property {[number, number]|null} yEnds
  * @property {number|null} bound On the horizontal axis.
  * @property {[number|null, number|null]|null} band From where to where on the horizontal axis; an end that is null is open.
+ * @property {number|null} against What was published, on the horizontal axis.
  * @property {boolean} apart
  */
 /** @typedef {{ name: string, points: Point[] }} Series */
@@ -26,7 +27,10 @@ import { ends, names, number, place } from "./data.js";
  * @returns {Drawing}
  */
 export function drawing(table, chart, rows) {
-  const at = { x: place(table, chart.x), y: place(table, chart.y), series: place(table, chart.series), apart: place(table, chart.apart), bound: place(table, chart.bound) };
+  const at = {
+    x: place(table, chart.x), y: place(table, chart.y), series: place(table, chart.series), apart: place(table, chart.apart),
+    bound: place(table, chart.bound), against: place(table, chart.against),
+  };
   const band = chart.band?.map((key) => place(table, key));
   const [only, text] = chart.only ?? [null, null];
   const onlyAt = place(table, only);
@@ -38,7 +42,7 @@ export function drawing(table, chart, rows) {
   let count = 0;
   if (at.x < 0 || at.y < 0) return { series: [], categories: [], points: 0 };
   const [columnX, columnY] = [table.columns[at.x], table.columns[at.y]];
-  for (const row of rows) {
+  for (const row of chart.against ? greatestFirst(table, rows, at.x) : rows) {
     const values = table.rows[row];
     if (onlyAt >= 0 && values[onlyAt] !== text) continue;
     const x = where(chart.x_scale, values[at.x], categories);
@@ -55,12 +59,23 @@ export function drawing(table, chart, rows) {
       xEnds: span(table, columnX, values, chart.x_scale),
       yEnds: span(table, columnY, values, chart.y_scale),
       bound: bound(chart.x_scale, number(values, at.bound)),
+      against: bound(chart.x_scale, number(values, at.against)),
       band: claimed(chart.x_scale, band?.map((at) => number(values, at))),
       apart: at.apart >= 0 && values[at.apart] === true,
     });
     count += 1;
   }
   return { series: [...all.values()], categories: [...categories.keys()], points: count };
+}
+
+/**
+ * @param {Table} table
+ * @param {number[]} rows
+ * @param {number} at
+ */
+function greatestFirst(table, rows, at) {
+  const of = (/** @type {number} */ row) => number(table.rows[row], at) ?? -Infinity;
+  return [...rows].sort((one, other) => of(other) - of(one) || 0);
 }
 
 /**
@@ -115,20 +130,24 @@ function span(table, column, row, scale) {
 }
 
 /**
- * The smallest and the largest coordinate, whiskers, bounds and ends of bands included.
+ * The smallest and the largest coordinate: bounds, published figures and ends of bands included, and of whiskers no more than goes
+ * `reach` beyond them, lest one interval that says nothing make all others a dot.
  * @param {Series[]} series
  * @param {"x"|"y"} way
+ * @param {number} [reach]
  * @returns {[number, number]}
  */
-export function extent(series, way) {
-  let [low, high] = [Infinity, -Infinity];
+export function extent(series, way, reach = Infinity) {
+  let [low, high, least, most] = [Infinity, -Infinity, Infinity, -Infinity];
   for (const { points } of series) {
     for (const point of points) {
       const both = way === "x" ? point.xEnds : point.yEnds;
-      const marks = way === "x" ? [point.bound, ...(point.band ?? [])].filter((mark) => mark !== null) : [];
-      low = Math.min(low, point[way], both?.[0] ?? Infinity, ...marks);
-      high = Math.max(high, point[way], both?.[1] ?? -Infinity, ...marks);
+      const marks = way === "x" ? [point.bound, point.against, ...(point.band ?? [])].filter((mark) => mark !== null) : [];
+      low = Math.min(low, point[way], ...marks);
+      high = Math.max(high, point[way], ...marks);
+      least = Math.min(least, both?.[0] ?? Infinity);
+      most = Math.max(most, both?.[1] ?? -Infinity);
     }
   }
-  return [low, high];
+  return [Math.min(low, Math.max(least, low - reach)), Math.max(high, Math.min(most, high + reach))];
 }

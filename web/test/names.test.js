@@ -13,7 +13,7 @@ test("the name at the end of a line is no template", () => {
   const drawing = { series, categories: [], points: 2 };
   const table = { caption: "", columns: [column], rows: [[0], [1]] };
   const look = () => ({ color: "red", symbol: "circle", dash: "solid" });
-  const made = option({ table, chart, x: column, y: column, drawing, series, look, width: 900 });
+  const made = option({ table, chart, x: column, y: column, drawing, series, neighbours: [], look, width: 900 });
   const label = made.series[0].endLabel;
   assert.equal(label.show, true);
   assert.equal(label.formatter(), name);

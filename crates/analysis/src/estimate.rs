@@ -50,18 +50,8 @@ impl Estimate {
         Estimate { low: Some(self.value), high: Some(self.value), ..self }
     }
 
-    /// `3.21 (2.98 to 3.40)`.
-    pub(crate) fn text(&self) -> String {
-        let digits = |value: f64| if value >= 100.0 { format!("{value:.0}") } else { format!("{value:.3}") };
-        match self.interval() {
-            Some((low, high)) if low == high => digits(self.value),
-            Some((low, high)) => format!("{} ({} to {})", digits(self.value), digits(low), digits(high)),
-            None => format!("{} (one round)", digits(self.value)),
-        }
-    }
-
     /// What the value is taken to lie within when a claim is checked: its interval, or what is known of one round.
-    pub(crate) fn reach(&self, single_round_factor: f64) -> (f64, f64) {
+    pub fn reach(&self, single_round_factor: f64) -> (f64, f64) {
         self.interval().unwrap_or((self.value / single_round_factor, self.value * single_round_factor))
     }
 

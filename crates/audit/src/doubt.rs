@@ -1,5 +1,7 @@
 //! What is doubted, as types: figures that a reader can compute again, and no words.
 
+use crate::published::Mislabelled;
+
 /// All doubts about what a source published.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Audit {
@@ -35,6 +37,11 @@ pub enum Doubt {
     },
     QuantileIsMean {
         probability: f64,
+        ns: f64,
+    },
+    /// Its name is that of another one.
+    QuantileMislabelled {
+        label: Mislabelled,
         ns: f64,
     },
     /// Rate times mean latency, against the requests that the load allowed at once.
@@ -107,6 +114,8 @@ pub enum Rule {
     CpuTime,
     /// In a skewed distribution no quantile of the tail is the mean.
     MeanAsQuantile,
+    /// A quantile is what its name says.
+    Label,
     /// The same law, the other way.
     LittleBelow,
     /// A rate is a count over a time.
@@ -134,12 +143,13 @@ pub enum Weight {
 
 impl Rule {
     /// The gravest first.
-    pub const ALL: [Rule; 12] = [
+    pub const ALL: [Rule; 13] = [
         Rule::Sign,
         Rule::Order,
         Rule::LittleAbove,
         Rule::CpuTime,
         Rule::MeanAsQuantile,
+        Rule::Label,
         Rule::LittleBelow,
         Rule::Count,
         Rule::Failures,
@@ -153,6 +163,7 @@ impl Rule {
         match self {
             Rule::Sign | Rule::Order | Rule::LittleAbove | Rule::CpuTime => Weight::CannotBeTrue,
             Rule::MeanAsQuantile
+            | Rule::Label
             | Rule::LittleBelow
             | Rule::Count
             | Rule::Failures
@@ -170,6 +181,7 @@ impl Doubt {
             Doubt::BelowZero { .. } => Rule::Sign,
             Doubt::OutOfOrder { .. } => Rule::Order,
             Doubt::QuantileIsMean { .. } => Rule::MeanAsQuantile,
+            Doubt::QuantileMislabelled { .. } => Rule::Label,
             Doubt::TooManyInFlight { .. } => Rule::LittleAbove,
             Doubt::TooFewInFlight { .. } => Rule::LittleBelow,
             Doubt::MoreCpu { .. } => Rule::CpuTime,

@@ -12,6 +12,6 @@ mod rules;
 mod source;
 
 pub use doubt::{About, Audit, Doubt, Finding, Rule, Statistic, Weight};
-pub use published::{Latency, Load, Published, Row, Source};
+pub use published::{Latency, Load, Mislabelled, Published, Row, Source};
 pub use rules::audit;
 pub use source::{ReadError, read};

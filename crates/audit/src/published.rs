@@ -44,6 +44,8 @@ pub struct Row {
     pub failed: Option<f64>,
     pub elapsed_s: Option<f64>,
     pub latency: Latency,
+    /// One of the quantiles was published under the name of another one.
+    pub mislabelled: Option<Mislabelled>,
     /// CPUs that the server kept busy: 2.5 are 250%.
     pub cpus_used: Option<f64>,
     /// CPUs that it had.
@@ -74,6 +76,17 @@ pub struct Latency {
     pub ns_max: Option<f64>,
     /// Probability, and the latency that this share of requests did not exceed.
     pub quantiles_ns: Vec<(f64, f64)>,
+}
+
+/// A quantile whose name is that of another one, as the source's own collector says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mislabelled {
+    /// The probability that its name states.
+    pub called: f64,
+    /// The probability that it has.
+    pub is: f64,
+    /// Where the source says so: a line of a file at a commit.
+    pub shown_by: &'static str,
 }
 
 impl Source {

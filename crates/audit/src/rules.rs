@@ -44,8 +44,16 @@ pub fn audit(published: &Published) -> Audit {
 /// A rule that looks at one row.
 type OfARow = fn(&Row) -> Option<Doubt>;
 
-const OF_A_ROW: [OfARow; 7] =
-    [below_zero, out_of_order, mean_as_quantile, in_flight, more_cpu, other_rate, failures_counted];
+const OF_A_ROW: [OfARow; 8] = [
+    below_zero,
+    out_of_order,
+    mean_as_quantile,
+    mislabelled,
+    in_flight,
+    more_cpu,
+    other_rate,
+    failures_counted,
+];
 
 fn of_row(row: &Row) -> Vec<Doubt> {
     OF_A_ROW.iter().filter_map(|rule| rule(row)).collect()
@@ -76,6 +84,13 @@ fn mean_as_quantile(row: &Row) -> Option<Doubt> {
     let is_it = |(probability, ns): &&(f64, f64)| *probability >= TAIL && *ns == mean;
     let (probability, ns) = *row.latency.quantiles_ns.iter().find(is_it)?;
     Some(Doubt::QuantileIsMean { probability, ns })
+}
+
+/// Only the source itself can say so: a p95 looks like any p99.
+fn mislabelled(row: &Row) -> Option<Doubt> {
+    let label = row.mislabelled?;
+    let (_, ns) = *row.latency.quantiles_ns.iter().find(|(probability, _)| *probability == label.is)?;
+    Some(Doubt::QuantileMislabelled { label, ns })
 }
 
 /// Little's law. Where the clients pause, or connections are opened under way, fewer requests than connections are no surprise.

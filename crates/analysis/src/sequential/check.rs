@@ -7,6 +7,7 @@
 
 use super::{
     CellReport, PointReport, SequentialReport,
+    evidence::{ClaimOutcome, Judgement, Weakness, weakness},
     rounds::{Round, sound},
     single_round,
 };
@@ -15,7 +16,7 @@ use crate::verdict::Verdict;
 use tare_bench::{
     experiment::PUBLISHED,
     figures::{Check, Quantifier},
-    metric::Metric,
+    metric::{Metric, Unit},
     plan::{LoadSpec, Point, place},
     sample::Sample,
 };
@@ -24,9 +25,10 @@ use tare_bench::{
 #[derive(Debug, Clone)]
 pub struct ClaimReport {
     pub text: String,
-    pub verdict: Verdict,
+    /// With the factors and figures that were claimed.
+    pub stated: Judgement,
     /// Whether that is ahead which is claimed to be, by however much; absent if no comparison of it names a side.
-    pub direction: Option<Verdict>,
+    pub direction: Option<Judgement>,
     /// What it was measured for, if that is another time or number than the published one: `12 s instead of 600 s`. A
     /// verdict says no more than that. None too where the run does not say.
     pub measured_for: Option<String>,
@@ -47,6 +49,10 @@ pub struct CheckReport {
     /// What it is divided by; absent if it stands for itself.
     pub divided_by: Option<Divisor>,
     pub found: Found,
+    /// The same figure as it was published; a ratio if that is compared.
+    pub published: Option<f64>,
+    /// What is weak about what was found.
+    pub weak: Option<Weakness>,
     /// The claim is that it is no less.
     pub claimed_at_least: Option<f64>,
     /// The claim is that it is no more.
@@ -101,6 +107,23 @@ impl CheckReport {
         }
     }
 
+    /// On which side of 1 a ratio is claimed to lie; a range around 1 names none, and a figure has none.
+    pub(super) fn side(&self) -> Option<ClaimedSide> {
+        self.divided_by.as_ref().and(side(self.claimed_at_least, self.claimed_at_most))
+    }
+
+    pub fn outcome(&self) -> ClaimOutcome {
+        ClaimOutcome::of(self.verdict, self.direction, self.is_of_size())
+    }
+
+    /// A time or a rate within a range is of the machine that it was published of; a ratio or a count is of the services.
+    fn is_of_size(&self) -> bool {
+        let is_range = self.claimed_at_least.is_some() && self.claimed_at_most.is_some();
+        let is_measured =
+            self.metric.is_some_and(|metric| !matches!(metric.unit(), Unit::Count | Unit::Ratio));
+        is_range && is_measured && self.divided_by.is_none()
+    }
+
     fn answered(self, found: Found, verdict: Verdict) -> CheckReport {
         CheckReport { found, verdict, ..self }
     }
@@ -116,13 +139,32 @@ pub(crate) fn evaluate(report: &SequentialReport, checks: &[Check]) -> Vec<Claim
         let own: Vec<&Check> = checks.iter().filter(|check| check.claim == claim.id).collect();
         let answers: Vec<(Quantifier, Vec<CheckReport>)> =
             own.iter().map(|check| (check.holds, Asked(check).answer(report))).collect();
-        let verdict = together(&answers, |report| Some(report.verdict)).unwrap_or(Verdict::Inconclusive);
-        let direction = together(&answers, |report| report.direction);
+        let stated = judged(&answers, |report| Some(report.verdict));
+        let stated = stated.unwrap_or(Judgement { verdict: Verdict::Inconclusive, weak: None });
+        let direction = judged(&answers, |report| report.direction);
         let checks = answers.into_iter().flat_map(|(_, reports)| reports).collect();
-        let measured_for = measured_for(report, &own).filter(|_| verdict != Verdict::Inconclusive);
-        ClaimReport { text: claim.text.clone(), verdict, direction, measured_for, checks }
+        let measured_for = measured_for(report, &own).filter(|_| stated.verdict != Verdict::Inconclusive);
+        ClaimReport { text: claim.text.clone(), stated, direction, measured_for, checks }
     });
     claims.collect()
+}
+
+impl ClaimReport {
+    pub fn outcome(&self) -> ClaimOutcome {
+        let mut refuted = self.checks.iter().filter(|check| check.verdict == Verdict::Fail);
+        let direction = self.direction.map(|direction| direction.verdict);
+        ClaimOutcome::of(self.stated.verdict, direction, refuted.all(CheckReport::is_of_size))
+    }
+}
+
+/// The verdict of all checks of a claim, and what it rests on.
+fn judged(
+    answers: &[(Quantifier, Vec<CheckReport>)],
+    of: impl Fn(&CheckReport) -> Option<Verdict> + Copy,
+) -> Option<Judgement> {
+    let reports = answers.iter().flat_map(|(_, reports)| reports);
+    let evidence = reports.filter_map(|report| Some((of(report)?, report.weak)));
+    Some(Judgement::of(together(answers, of)?, evidence))
 }
 
 /// The verdict of all checks of a claim, of those that have one; absent if none has.
@@ -156,9 +198,17 @@ fn measured_for(report: &SequentialReport, checks: &[&Check]) -> Option<String> 
 
 /// What a ratio says of two figures, by however much.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ClaimedSide {
+pub(super) enum ClaimedSide {
     Less,
     More,
+}
+
+fn side(at_least: Option<f64>, at_most: Option<f64>) -> Option<ClaimedSide> {
+    match (at_least, at_most) {
+        (_, Some(most)) if most <= 1.0 => Some(ClaimedSide::Less),
+        (Some(least), _) if least >= 1.0 => Some(ClaimedSide::More),
+        _ => None,
+    }
 }
 
 impl ClaimedSide {
@@ -221,9 +271,10 @@ impl Asked<'_> {
             (Some(claimed), _, _) => hung(cell, claimed, asked),
             (None, Some(claimed), _) => failures(cell, claimed, asked),
             (None, None, Some(metric)) => {
-                let (divided_by, side) = (self.divisor(), self.side());
-                let direction = side.filter(|_| divided_by.is_some()).map(|_| Verdict::Inconclusive);
-                let asked = CheckReport { metric: Some(metric), divided_by, direction, ..asked };
+                let asked = CheckReport { metric: Some(metric), divided_by: self.divisor(), ..asked };
+                let direction = asked.side().map(|_| Verdict::Inconclusive);
+                let published = self.published(report, point, row, metric);
+                let asked = CheckReport { direction, published, ..asked };
                 self.measure(report, point, cell, metric, asked)
             }
             (None, None, None) => asked.unanswered(Nothing::NotAsked),
@@ -238,6 +289,8 @@ impl Asked<'_> {
             metric: None,
             divided_by: None,
             found: Found::Nothing(Nothing::NotAsked),
+            published: None,
+            weak: None,
             claimed_at_least: self.at_least,
             claimed_at_most: self.at_most,
             direction: None,
@@ -260,7 +313,8 @@ impl Asked<'_> {
     ) -> CheckReport {
         let series = |(point, cell): (&PointReport, &CellReport)| series(metric, cell, &point.point);
         let subject = series((point, cell));
-        let estimate = match (&asked.divided_by, self.base(report, point, cell)) {
+        let base = self.base(report, point, cell.row);
+        let estimate = match (&asked.divided_by, base) {
             (None, _) => Estimate::of(&subject.iter().map(|(_, value)| *value).collect::<Vec<_>>()),
             (Some(_), Some(base)) => Estimate::of_ratio(&subject, &series(base)),
             (Some(_), None) => None,
@@ -270,32 +324,52 @@ impl Asked<'_> {
             return asked.unanswered(why.map_or(Nothing::NoFigures, Nothing::Failed));
         };
         // A count has no noise, so one round is enough.
-        let estimate = match metric {
-            Metric::RepliesPerConnection if estimate.interval().is_none() => estimate.exact(),
-            _ => estimate,
-        };
+        let is_count = metric == Metric::RepliesPerConnection;
+        let estimate = if is_count && estimate.interval().is_none() { estimate.exact() } else { estimate };
         let factor = single_round::factor(metric, &point.point.load).unwrap_or(f64::INFINITY);
         let reach = estimate.reach(factor);
-        let direction = asked.direction.and(self.side()).map(|side| side.verdict(reach));
-        CheckReport { direction, ..asked }.answered(Found::Figure(estimate), self.verdict(reach))
+        let direction = asked.side().map(|side| side.verdict(reach));
+        let weak = weakness(base.map(|(_, cell)| cell).into_iter().chain([cell]), estimate.n, is_count);
+        CheckReport { direction, weak, ..asked }.answered(Found::Figure(estimate), self.verdict(reach))
     }
 
-    /// On which side of 1 a ratio is claimed to lie: a range around 1 names none.
-    fn side(&self) -> Option<ClaimedSide> {
-        match (self.at_least, self.at_most) {
-            (_, Some(most)) if most <= 1.0 => Some(ClaimedSide::Less),
-            (Some(least), _) if least >= 1.0 => Some(ClaimedSide::More),
-            _ => None,
+    /// What was published of the same comparison.
+    fn published(
+        &self,
+        report: &SequentialReport,
+        point: &PointReport,
+        row: usize,
+        metric: Metric,
+    ) -> Option<f64> {
+        let of = |point: &PointReport, row: usize| {
+            report.published_figure(metric, &point.point, &report.rows[row])
+        };
+        let own = of(point, row)?;
+        if self.divisor().is_none() {
+            return Some(own);
         }
+        let (at, other) = self.base_at(report, point, row)?;
+        Some(own / of(at, other).filter(|other| *other > 0.0)?)
     }
 
-    /// What the figure of a cell is divided by, if the run has it.
+    /// What the figure of a row is divided by, if the run has it.
     fn base<'r>(
         &self,
         report: &'r SequentialReport,
         point: &'r PointReport,
-        cell: &CellReport,
+        row: usize,
     ) -> Option<(&'r PointReport, &'r CellReport)> {
+        let (point, row) = self.base_at(report, point, row)?;
+        Some((point, point.cell(row)?))
+    }
+
+    /// The point and the row of what a figure is divided by.
+    fn base_at<'r>(
+        &self,
+        report: &'r SequentialReport,
+        point: &'r PointReport,
+        row: usize,
+    ) -> Option<(&'r PointReport, usize)> {
         let point = match &self.to_points {
             Some(differing) => {
                 report.points.iter().find(|other| differing.differs(&point.point, &other.point))?
@@ -304,9 +378,9 @@ impl Asked<'_> {
         };
         let row = match &self.to {
             Some(name) => report.rows.iter().position(|row| row.label == *name)?,
-            None => cell.row,
+            None => row,
         };
-        Some((point, point.cell(row)?))
+        Some((point, row))
     }
 
     /// Of a figure that lies within these bounds.
@@ -329,8 +403,11 @@ fn hung(cell: &CellReport, claimed: bool, asked: CheckReport) -> CheckReport {
         (None, None, 0) => return asked.unanswered(Nothing::NotMeasured),
         (None, None, rounds) => Found::Ended { rounds },
     };
-    let is_as_claimed = matches!(found, Found::Hung(_)) == claimed;
-    asked.answered(found, if is_as_claimed { Verdict::Pass } else { Verdict::Fail })
+    // One that hung once hangs; of one that did not, another round may have.
+    let (is_hung, rounds) = (matches!(found, Found::Hung(_)), cell.rounds);
+    let weak = weakness([], rounds, is_hung);
+    let verdict = if is_hung == claimed { Verdict::Pass } else { Verdict::Fail };
+    CheckReport { weak, ..asked }.answered(found, verdict)
 }
 
 fn failures(cell: &CellReport, claimed: u64, asked: CheckReport) -> CheckReport {
@@ -343,7 +420,9 @@ fn failures(cell: &CellReport, claimed: u64, asked: CheckReport) -> CheckReport 
         (_, true) => Verdict::Pass,
         (_, false) => Verdict::Fail,
     };
-    asked.answered(Found::Failures { failed, sent, elapsed_ns }, verdict)
+    // What failed once fails; where nothing did, another round may have.
+    let weak = weakness([], cell.rounds, failed > 0 || cell.rounds == 0);
+    CheckReport { weak, ..asked }.answered(Found::Failures { failed, sent, elapsed_ns }, verdict)
 }
 
 /// The values of a metric of the published tables, one for each round of a cell that came to its end.
@@ -399,10 +478,6 @@ mod tests {
             [found(1.0, 2.0), found(2.1, 3.0), found(0.5, 0.9), found(0.9, 1.5), found(0.5, 3.0)],
             [Verdict::Pass, Verdict::Fail, Verdict::Fail, Verdict::Inconclusive, Verdict::Inconclusive]
         );
-        let side = |at_least: Option<f64>, at_most: Option<f64>| {
-            let check = Check { at_least, at_most, ..check.clone() };
-            Asked(&check).side()
-        };
         let sides = [
             side(None, Some(0.1)),
             side(Some(1.0), None),

@@ -3,6 +3,7 @@
 
 mod check;
 mod compute;
+mod evidence;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 mod rounds;
@@ -26,6 +27,7 @@ use crate::{
 };
 pub use check::{CheckReport, ClaimReport, Divisor, Found, Nothing};
 pub use compute::compute;
+pub use evidence::{ClaimOutcome, Judgement, Weakness};
 pub use rounds::{Round, invalid};
 pub use tare_bench::experiment::{PUBLISHED, SWEEP};
 pub use tare_bench::plan::{messages_published, place, point_name};

@@ -17,12 +17,12 @@ fn report(name: &str, scale: f64) -> SequentialReport {
 /// `holds for 12 s instead of 600 s`.
 fn verdict_text(claim: &ClaimReport) -> String {
     let reach = claim.measured_for.as_ref().map_or(String::new(), |reach| format!(" for {reach}"));
-    format!("{}{reach}", claim.verdict.word(Question::Claim))
+    format!("{}{reach}", claim.stated.verdict.word(Question::Claim))
 }
 
 /// `; direction: holds`.
-fn direction(verdict: Option<Verdict>) -> String {
-    verdict.map_or(String::new(), |verdict| format!("; direction: {}", verdict.word(Question::Claim)))
+fn direction(judged: Option<Judgement>) -> String {
+    judged.map_or(String::new(), |judged| format!("; direction: {}", judged.verdict.word(Question::Claim)))
 }
 
 /// A line for each claim, for each of its checks, and for each cell.
@@ -117,7 +117,9 @@ fn half_a_grid_has_claims_of_that_half() {
     kept.records.truncate(kept.records.len() / 2);
     let report = compute(&kept);
     assert_eq!((report.ending, report.is_complete()), (None, false));
-    assert!(report.claims.iter().all(|claim| claim.verdict != Verdict::Pass || !claim.checks.is_empty()));
+    assert!(
+        report.claims.iter().all(|claim| claim.stated.verdict != Verdict::Pass || !claim.checks.is_empty())
+    );
 }
 
 #[test]

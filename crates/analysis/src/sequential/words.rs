@@ -4,14 +4,18 @@ use std::fmt;
 
 use tare_bench::metric::{Metric, Unit};
 
-use super::check::{CheckReport, Divisor, Found, Nothing};
-use crate::figures::time;
+use super::check::{CheckReport, ClaimedSide, Divisor, Found, Nothing};
+use crate::{
+    estimate::Estimate,
+    figures::{Parts, interval, joined, parts, time},
+    verdict::Verdict,
+};
 
 impl CheckReport {
     /// What is compared, at which point: `throughput of restinio / asio in "published"`.
     pub fn what(&self) -> String {
         match self.metric {
-            Some(metric) => format!("{} of {}", self.metric_words(metric), self.subject(&self.place)),
+            Some(metric) => format!("{metric} of {}", self.subject(&self.place)),
             None => self.subject(&self.place),
         }
     }
@@ -34,10 +38,11 @@ impl CheckReport {
         }
     }
 
-    /// What was found, and what was claimed if that is a range.
+    /// What was found, in direction and in size, beside what was published: `as published: slower; published 12.2x, here 6.63x
+    /// (5.15 .. 8.55x)`.
     pub fn found(&self) -> String {
         match &self.found {
-            Found::Figure(estimate) => format!("{}, claimed {}", estimate.text(), self.claimed()),
+            Found::Figure(estimate) => self.figure(estimate),
             Found::Nothing(why) => why.to_string(),
             Found::Hung(evidence) => evidence.clone(),
             Found::Ended { rounds } => format!("came to its end, in {rounds} of {rounds} round(s)"),
@@ -47,13 +52,121 @@ impl CheckReport {
         }
     }
 
-    fn claimed(&self) -> String {
-        match (self.claimed_at_least, self.claimed_at_most) {
-            (Some(least), Some(most)) => format!("{least} to {most}"),
-            (Some(least), None) => format!("{least} or more"),
-            (None, Some(most)) => format!("{most} or less"),
-            (None, None) => "nothing".to_owned(),
+    fn figure(&self, found: &Estimate) -> String {
+        let Some((side, direction)) = self.side().zip(self.direction) else {
+            return self.sizes(found, Reading::AsItIs);
+        };
+        let (claimed, other) = (side.word(self.metric), side.opposite().word(self.metric));
+        match direction {
+            Verdict::Pass => format!("as published: {claimed}; {}", self.sizes(found, Reading::Times(side))),
+            Verdict::Fail => {
+                format!("not as published: {other}; {}", self.sizes(found, Reading::Against(side)))
+            }
+            _ => format!("direction inconclusive; {}", self.sizes(found, Reading::AsItIs)),
         }
+    }
+
+    /// `published 12.2x, here 6.63x (5.15 .. 8.55x)`; where no figure was published, what was claimed.
+    fn sizes(&self, found: &Estimate, reading: Reading) -> String {
+        let (side, here_side) = match reading {
+            Reading::AsItIs => (None, None),
+            Reading::Times(side) => (Some(side), Some(side)),
+            Reading::Against(side) => (Some(side), Some(side.opposite())),
+        };
+        let named = |side: Option<ClaimedSide>| match (reading, side) {
+            (Reading::Against(_), Some(side)) => format!(" {}", side.word(self.metric)),
+            _ => String::new(),
+        };
+        let published = self
+            .published
+            .map(|published| format!("published {}{}", self.shown(turned(published, side)), named(side)));
+        let here = format!("here {}{}", self.with_interval(found, here_side), named(here_side));
+        // A side that was published says what a bound would.
+        let is_said = published.is_some() && (side.is_some() || self.direction.is_some());
+        let claimed = self.claimed(side).filter(|_| !is_said).map(|claimed| format!("claimed {claimed}"));
+        [published, claimed, Some(here)].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    fn with_interval(&self, found: &Estimate, side: Option<ClaimedSide>) -> String {
+        let value = self.shown(turned(found.value, side));
+        match found.interval() {
+            Some((low, high)) if low == high => value,
+            Some((low, high)) => {
+                let (one, other) = (turned(low, side), turned(high, side));
+                let ends = (self.parts(one.min(other)), self.parts(one.max(other)));
+                format!("{value} ({})", interval(ends.0, ends.1))
+            }
+            None => format!("{value} (one round)"),
+        }
+    }
+
+    fn shown(&self, value: f64) -> String {
+        joined(self.parts(value))
+    }
+
+    /// A ratio in times; a figure in its unit, of which times are in milliseconds.
+    fn parts(&self, value: f64) -> Parts {
+        match self.metric.filter(|_| self.divided_by.is_none()) {
+            Some(Metric::Cpu) => parts::time(value),
+            Some(metric) => match metric.unit() {
+                Unit::PerSecond => parts::rate(value),
+                Unit::Nanoseconds | Unit::Milliseconds => parts::time(value * 1e6),
+                Unit::Bytes => parts::bytes(value),
+                Unit::Count => (((value * 100.0).round() / 100.0).to_string(), ""),
+                Unit::Ratio => parts::times(value),
+            },
+            None => parts::times(value),
+        }
+    }
+
+    /// The range that was claimed; absent if that is a direction alone.
+    fn claimed(&self, side: Option<ClaimedSide>) -> Option<String> {
+        let ends = (self.claimed_at_least, self.claimed_at_most);
+        let (least, most) = match side {
+            Some(ClaimedSide::Less) => (ends.1.map(f64::recip), ends.0.map(f64::recip)),
+            _ => ends,
+        };
+        let is_direction = self.divided_by.is_some() && matches!(ends, (Some(1.0), None) | (None, Some(1.0)));
+        let text = match (least, most) {
+            (Some(least), Some(most)) => interval(self.parts(least), self.parts(most)),
+            (Some(least), None) => format!("{} or more", self.shown(least)),
+            (None, Some(most)) => format!("{} or less", self.shown(most)),
+            (None, None) => return None,
+        };
+        (!is_direction).then_some(text)
+    }
+}
+
+/// Which way a ratio is read.
+#[derive(Debug, Clone, Copy)]
+enum Reading {
+    AsItIs,
+    /// How many times as slow, or as fast, as was claimed.
+    Times(ClaimedSide),
+    /// What was claimed, and its opposite here, each with its word.
+    Against(ClaimedSide),
+}
+
+/// A ratio as a factor that is above 1 on this side.
+fn turned(ratio: f64, side: Option<ClaimedSide>) -> f64 {
+    if side == Some(ClaimedSide::Less) { ratio.recip() } else { ratio }
+}
+
+impl ClaimedSide {
+    fn opposite(self) -> ClaimedSide {
+        match self {
+            ClaimedSide::Less => ClaimedSide::More,
+            ClaimedSide::More => ClaimedSide::Less,
+        }
+    }
+
+    fn word(self, metric: Option<Metric>) -> &'static str {
+        let (less, more) = match metric {
+            Some(Metric::Throughput) => ("slower", "faster"),
+            Some(Metric::MsPerMessage) => ("faster", "slower"),
+            _ => ("lower", "higher"),
+        };
+        if self == ClaimedSide::Less { less } else { more }
     }
 }
 

@@ -3,8 +3,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     doubt::{Rule, Weight},
-    published::{Latency, Load, Source},
+    published::{Latency, Load, Mislabelled, Source},
 };
+
+const CALLED_P999: Mislabelled = Mislabelled { called: 0.999, is: 0.99, shown_by: "a file" };
 
 /// A row in which everything agrees: 10 ms at 6,400/s on 64 connections.
 fn sound() -> Row {
@@ -22,6 +24,7 @@ fn sound() -> Row {
             ns_max: Some(90e6),
             quantiles_ns: vec![(0.5, 9e6), (0.99, 30e6)],
         },
+        mislabelled: None,
         cpus_used: Some(1.98),
         cpus: Some(2.0),
         has_interval: false,
@@ -53,6 +56,7 @@ fn each_contradiction_in_a_row_breaks_its_rule_and_no_other() {
         (latency(|latency| latency.quantiles_ns[0].1 = 31e6), Rule::Order),
         (latency(|latency| latency.ns_max = Some(29e6)), Rule::Order),
         (latency(|latency| latency.quantiles_ns[1].1 = 10e6), Rule::MeanAsQuantile),
+        (Row { mislabelled: Some(CALLED_P999), ..sound() }, Rule::Label),
         (Row { load: Load { slots: Some(60.0), ..Load::default() }, ..sound() }, Rule::LittleAbove),
         (Row { load: Load { slots: Some(80.0), ..Load::default() }, ..sound() }, Rule::LittleBelow),
         (Row { cpus_used: Some(2.1), ..sound() }, Rule::CpuTime),
@@ -62,6 +66,15 @@ fn each_contradiction_in_a_row_breaks_its_rule_and_no_other() {
     for (row, rule) in cases {
         assert_eq!(found(vec![row.clone()]), [rule], "{row:?}");
     }
+}
+
+#[test]
+fn a_label_is_doubted_with_the_figure_that_it_is_on() {
+    let mut row = Row { mislabelled: Some(CALLED_P999), ..sound() };
+    let doubt = audit(&published(vec![row.clone()])).findings.remove(0).doubt;
+    assert_eq!(doubt, Doubt::QuantileMislabelled { label: CALLED_P999, ns: 30e6 });
+    row.latency.quantiles_ns.clear();
+    assert_eq!(found(vec![row]), [], "there is nothing to be called so");
 }
 
 #[test]

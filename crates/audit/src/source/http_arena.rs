@@ -60,6 +60,6 @@ fn row(profile: &str, value: &Value) -> Option<Row> {
         },
         cpus_used: text_at(value, "cpu").and_then(number).map(|percent| percent / 100.0),
         cpus: Some(of_profile.map_or(CPUS, |(_, cpus)| *cpus)),
-        has_interval: false,
+        ..Row::default()
     })
 }

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::{audit, doubt::Rule};
+use crate::{audit, doubt::Rule, published::Mislabelled};
 
 fn excerpt(path: &str) -> Published {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(path);
@@ -53,6 +53,51 @@ fn a_latency_below_zero_is_found_in_web_frameworks() {
     assert_eq!((published.source, published.rows.len()), (Source::WebFrameworks, 2));
     assert_eq!(published.rows[1].latency.quantiles_ns[3], (0.99, 11_647.6666666667 * 1e3));
     assert_eq!(counts(&published)[0], (Rule::Sign, 1));
+}
+
+#[test]
+fn a_p95_under_the_name_of_p99_is_found_in_web_frameworks() {
+    let published = excerpt("web-frameworks/data-of-oha.json");
+    assert_eq!((published.rows.len(), published.unread), (12, 0), "a figure that is null is none");
+    let agoo = published.rows.iter().find(|row| row.name == "agoo-c").unwrap();
+    let quantile = |place: usize| agoo.latency.quantiles_ns[place];
+    assert_eq!(quantile(0), (0.5, 0.017_944_406 * 1e9), "seconds");
+    assert_eq!((quantile(3), agoo.latency.quantiles_ns.len()), ((0.95, 0.028_035_373 * 1e9), 4));
+    assert_eq!((agoo.latency.ns_mean, agoo.requests, agoo.failed), (None, None, None), "-1 is no figure");
+    assert!(agoo.elapsed_s.is_some_and(|elapsed_s| (elapsed_s - 15.035_906).abs() < 1e-6));
+    // One row has no quantile: none of its requests was answered.
+    let expected = [(Rule::Label, 11), (Rule::Ceiling, 1), (Rule::Spread, 1)];
+    assert_eq!(counts(&published), expected);
+    let label = Mislabelled { called: 0.99, is: 0.95, shown_by: ".tasks/collect.rake:67 at commit 6ea7019" };
+    assert_eq!(agoo.mislabelled, Some(label));
+}
+
+#[test]
+fn frameworks_of_two_languages_are_not_runs_of_one_server() {
+    let text = r#"{"metrics":[{"level":64,"label":"total_requests_per_s","value":20.0,"framework_id":1},
+        {"level":64,"label":"total_requests_per_s","value":10.0,"framework_id":2}],
+        "frameworks":[{"id":1,"label":"jooby","language":"java"},{"id":2,"label":"jooby","language":"kotlin"}]}"#;
+    let published = read("data", text.as_bytes()).unwrap();
+    let names: Vec<&str> = published.rows.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(names, ["jooby (java)", "jooby (kotlin)"]);
+    assert_eq!(audit(&published).count(Rule::Repetition), 0);
+}
+
+#[test]
+fn the_p99_of_wrk_is_one() {
+    let published = excerpt("web-frameworks/data.json");
+    assert!(published.rows.iter().all(|row| row.mislabelled.is_none()));
+    assert_eq!(audit(&published).count(Rule::Label), 0);
+}
+
+#[test]
+fn the_labels_of_wrk_do_not_hide_that_figures_are_ohas() {
+    let text = r#"{"metrics":[{"level":64,"label":"total_requests","value":-1.0,"framework_id":1},
+        {"level":64,"label":"total_requests_per_s","value":1901.9,"framework_id":1},
+        {"level":64,"label":"percentile_99","value":0.0167,"framework_id":1}]}"#;
+    let published = read("data", text.as_bytes()).unwrap();
+    assert_eq!(published.rows[0].latency.quantiles_ns, [(0.95, 16.7e6)]);
+    assert_eq!(audit(&published).count(Rule::Label), 1);
 }
 
 #[test]

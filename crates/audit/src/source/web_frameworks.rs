@@ -1,26 +1,69 @@
-//! `data.json` of the-benchmarker/web-frameworks: a list of figures, each with its framework, its number of connections and a
-//! label. Times are in microseconds, also where the label says `ms`.
+//! `data.json` and `data.min.json` of the-benchmarker/web-frameworks: a list of figures, each with its framework, its number of
+//! connections and a label. Until August 2025 they came from wrk: its times are in microseconds, also where the label says `ms`.
+//! Since then they come from oha, whose latencies are in seconds, and what oha does not state is -1.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use super::text::{at, text_at};
-use crate::published::{Latency, Load, Published, Row, Source};
+use crate::published::{Latency, Load, Mislabelled, Published, Row, Source};
 
-const MICROSECOND_NS: f64 = 1e3;
 /// What had no answer is not among the requests.
 const FAILURES: &str = "http_errors";
-const QUANTILES: [(&str, f64); 5] = [
-    ("percentile_50", 0.5),
-    ("percentile_75", 0.75),
-    ("percentile_90", 0.9),
-    ("percentile_99", 0.99),
-    ("percentile_99.999", 0.99999),
+/// As wrk's and oha's quantiles are called. The first files of oha have the labels of wrk.
+const QUANTILES: [([&str; 2], f64); 5] = [
+    (["percentile_50", "percentile50"], 0.5),
+    (["percentile_75", "percentile75"], 0.75),
+    (["percentile_90", "percentile90"], 0.9),
+    (["percentile_99", "percentile99"], 0.99),
+    (["percentile_99.999", "percentile99999"], 0.99999),
 ];
+/// Written by the collector for what oha does not state.
+const NOT_STATED: f64 = -1.0;
+/// `percentile99: data.dig(:latencyPercentiles, :p95)`: so since the first data of oha (3c20cebf7, 3 September 2025).
+const P95_AS_P99: Mislabelled =
+    Mislabelled { called: 0.99, is: 0.95, shown_by: ".tasks/collect.rake:67 at commit 6ea7019" };
 
 /// The figures of one framework at one number of connections.
 type Figures<'a> = BTreeMap<&'a str, f64>;
+
+/// Whose output was collected, and in which units.
+#[derive(Clone, Copy)]
+struct Collected {
+    latency_ns: f64,
+    elapsed_s: f64,
+    /// A connection for each request.
+    reconnects: bool,
+    not_stated: Option<f64>,
+    mislabelled: Option<Mislabelled>,
+}
+
+const OF_WRK: Collected =
+    Collected { latency_ns: 1e3, elapsed_s: 1e-6, reconnects: false, not_stated: None, mislabelled: None };
+const OF_OHA: Collected = Collected {
+    latency_ns: 1e9,
+    elapsed_s: 1e-3,
+    reconnects: true,
+    not_stated: Some(NOT_STATED),
+    mislabelled: Some(P95_AS_P99),
+};
+
+impl Collected {
+    /// wrk counts requests, and no count of it is below zero.
+    fn of(figures: &Figures) -> Collected {
+        if figures.get("total_requests") == Some(&NOT_STATED) { OF_OHA } else { OF_WRK }
+    }
+
+    fn states(self, figure: f64) -> bool {
+        self.not_stated != Some(figure)
+    }
+
+    /// The probability of what is called this.
+    fn probability(self, called: f64) -> f64 {
+        self.mislabelled.filter(|label| label.called == called).map_or(called, |label| label.is)
+    }
+}
 
 pub(super) fn read(_: &str, value: &Value) -> Option<Published> {
     let metrics = value.get("metrics")?.as_array()?;
@@ -29,7 +72,8 @@ pub(super) fn read(_: &str, value: &Value) -> Option<Published> {
     for metric in metrics {
         match figure(metric) {
             Some((level, framework, label, figure)) => {
-                groups.entry((level, framework)).or_default().insert(label, figure);
+                let figures = groups.entry((level, framework)).or_default();
+                figure.map(|figure| figures.insert(label, figure));
             }
             None => unread += 1,
         }
@@ -42,38 +86,59 @@ pub(super) fn read(_: &str, value: &Value) -> Option<Published> {
     Some(Published { source: Source::WebFrameworks, rows: rows.collect(), unread })
 }
 
-fn figure(metric: &Value) -> Option<(u64, u64, &str, f64)> {
+/// Level, framework, label and figure; the last may be null, where no request was answered.
+fn figure(metric: &Value) -> Option<(u64, u64, &str, Option<f64>)> {
     let level = metric.get("level")?.as_u64()?;
-    Some((level, metric.get("framework_id")?.as_u64()?, text_at(metric, "label")?, at(metric, "value")?))
+    let figure = at(metric, "value");
+    let is_read = figure.is_some() || metric.get("value")?.is_null();
+    let framework = metric.get("framework_id")?.as_u64()?;
+    is_read.then_some((level, framework, text_at(metric, "label")?, figure))
 }
 
+/// Those of two languages that are called the same have their language with them: they are not runs of one server.
 fn names(value: &Value) -> BTreeMap<u64, String> {
-    let frameworks = value.get("frameworks").and_then(Value::as_array);
-    let name =
+    let frameworks = value.get("frameworks").and_then(Value::as_array).into_iter().flatten();
+    let label =
         |framework: &Value| Some((framework.get("id")?.as_u64()?, text_at(framework, "label")?.to_owned()));
-    frameworks.into_iter().flatten().filter_map(name).collect()
+    let labels: BTreeMap<u64, String> = frameworks.clone().filter_map(label).collect();
+    let language = |framework: &Value| {
+        Some((framework.get("id")?.as_u64()?, text_at(framework, "language")?.to_owned()))
+    };
+    let languages: BTreeMap<u64, String> = frameworks.filter_map(language).collect();
+    let name = |(id, label): (&u64, &String)| {
+        let is_alone = labels.values().filter(|other| *other == label).count() == 1;
+        let language = languages.get(id).filter(|_| !is_alone);
+        (*id, language.map_or(label.clone(), |language| format!("{label} ({language})")))
+    };
+    labels.iter().map(name).collect()
 }
 
 /// A framework that was not reached has zeros.
 fn row(name: String, level: u64, figures: &Figures) -> Option<Row> {
-    let of = |label: &str| figures.get(label).copied();
+    let collected = Collected::of(figures);
+    let is_stated = |figure: &f64| collected.states(*figure);
+    let of = |label: &str| figures.get(label).copied().filter(is_stated);
     let per_second = of("total_requests_per_s").filter(|rate| *rate > 0.0)?;
-    let time = |label: &str| of(label).map(|us| us * MICROSECOND_NS);
-    let quantiles = QUANTILES.iter().filter_map(|(label, probability)| Some((*probability, time(label)?)));
+    let time = |label: &str| of(label).map(|time| time * collected.latency_ns);
+    let quantile = |(labels, called): &([&str; 2], f64)| {
+        let ns = labels.iter().find_map(|label| time(label))?;
+        Some((collected.probability(*called), ns))
+    };
     Some(Row {
         name,
         test: format!("{level} connections"),
-        load: Load { slots: Some(level as f64), ..Load::default() },
+        load: Load { slots: Some(level as f64), reconnects: collected.reconnects, ..Load::default() },
         per_second: Some(per_second),
         requests: of("total_requests"),
         failed: of(FAILURES),
-        elapsed_s: of("duration_ms").map(|us| us / 1e6),
+        elapsed_s: of("duration_ms").map(|elapsed| elapsed * collected.elapsed_s),
         latency: Latency {
             ns_min: time("minimum_latency"),
             ns_mean: time("average_latency"),
             ns_max: time("maximum_latency"),
-            quantiles_ns: quantiles.collect(),
+            quantiles_ns: QUANTILES.iter().filter_map(quantile).collect(),
         },
+        mislabelled: collected.mislabelled,
         ..Row::default()
     })
 }

@@ -20,6 +20,13 @@ pub struct Chart {
     /// Keys of two columns of the unit of `x`, each of which may be empty: the range that was claimed of each row, as a band.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub band: Option<[String; 2]>,
+    /// Key of a column of the unit of `x`: what was published of each row, hollow, and joined to what was found. The greatest row is
+    /// the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<String>,
+    /// It has the axes of all charts of its section that say so: they are read beside each other.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub alike: bool,
     /// Key of a flag: such rows are drawn, and not joined to others: dropped slices.
     pub apart: Option<String>,
     /// Rows of this text alone are drawn: a column and the text, where a table has more than one kind of row.

@@ -124,6 +124,10 @@ fn check_chart(chart: &Chart, table: &Table) -> Vec<String> {
         chart.band.iter().flatten().all(bounds),
         format!("no band {:?} of the unit of \"{}\"", chart.band, chart.x),
     );
+    must(
+        chart.against.iter().all(bounds),
+        format!("no published {:?} of the unit of \"{}\"", chart.against, chart.x),
+    );
     must(chart.apart.iter().all(|key| has(key, Unit::Flag)), format!("no flag {:?}", chart.apart));
     let only = |[key, text]: &[String; 2]| {
         has(key, Unit::Text) && table.values(key).any(|value| value.text() == Some(text))

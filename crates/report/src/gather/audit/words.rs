@@ -64,6 +64,7 @@ pub(super) fn name(rule: Rule) -> &'static str {
         Rule::LittleAbove => "no more in flight than sent",
         Rule::CpuTime => "no more CPU than there is",
         Rule::MeanAsQuantile => "a quantile is not the mean",
+        Rule::Label => "quantiles under their names",
         Rule::LittleBelow => "connections are accounted for",
         Rule::Count => "rate and counts agree",
         Rule::Failures => "failures are no throughput",
@@ -85,6 +86,7 @@ pub(super) fn arithmetic(rule: Rule) -> &'static str {
         Rule::MeanAsQuantile => {
             "a quantile from 90% on differs from the mean, unless all requests took the same"
         }
+        Rule::Label => "a quantile has the probability that its name states",
         Rule::LittleBelow => "in a closed loop, rate x mean latency >= 90% of connections x requests on each",
         Rule::Count => "rate = requests / time (5% for rounding)",
         Rule::Failures => "a rate counts no request that failed, if more than 0.1% did",
@@ -100,6 +102,7 @@ pub(super) fn reference(rule: Rule) -> &'static str {
         Rule::LittleAbove | Rule::LittleBelow => {
             "J. D. C. Little, A Proof for the Queuing Formula L = λW, Operations Research 9 (1961)"
         }
+        Rule::Label => "the code by which the source collects its figures",
         Rule::Sign | Rule::Order | Rule::MeanAsQuantile => "definition of a quantile (Hyndman and Fan 1996)",
         Rule::CpuTime | Rule::IdleServer | Rule::Ceiling => {
             "B. Gregg, Systems Performance (2020), section 2.5: utilisation"
@@ -163,6 +166,13 @@ pub(super) fn sentence(doubt: &Doubt) -> String {
             "{} is the mean, to the last digit ({}), as if its column had been filled from that of the mean",
             quantile(Statistic::Quantile(probability)),
             ns(latency)
+        ),
+        Doubt::QuantileMislabelled { label, ns: latency } => format!(
+            "what is called {} ({}) is the {}, by {}",
+            quantile(Statistic::Quantile(label.called)),
+            ns(latency),
+            quantile(Statistic::Quantile(label.is)),
+            label.shown_by
         ),
         Doubt::TooManyInFlight { in_flight, slots } => {
             format!("{}: the mean and the rate are not of the same requests", little(in_flight, slots))

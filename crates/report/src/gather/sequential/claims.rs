@@ -1,7 +1,7 @@
 //! The claims of a published benchmark, what this run says to each, and every comparison that it is said by.
 
 use tare_analysis::{
-    sequential::{CheckReport, ClaimReport},
+    sequential::{CheckReport, ClaimOutcome, ClaimReport, Found, Judgement, Weakness},
     verdict::{Question, Verdict},
 };
 
@@ -33,10 +33,13 @@ pub(crate) fn verdicts(run: &Experiment) -> Option<Section> {
     // First what is short: whoever writes a table names its rows by the first text of each.
     let columns = Columns::new()
         .text("id", "claim", |(id, _): &Judged| (*id).to_owned())
-        .text("direction", "direction", |(_, claim)| claim.direction.map(word))
+        .text("direction", "direction", |(_, claim)| claim.direction.map(judged_word))
         .help("Is that ahead here which is claimed to be, by however much? Absent if no side is claimed.")
-        .text("verdict", "as stated", |(_, claim)| as_stated(claim))
-        .help("With the factors and figures that were claimed.")
+        .text("verdict", "as stated", |(_, claim)| word(claim.outcome(), claim.stated.weak))
+        .help(
+            "With the factors and figures that were claimed. Weak: all that decided it is of one round, or of a load that was at its \
+             own ceiling.",
+        )
         .text("measured_for", "measured for", |(_, claim)| claim.measured_for.clone())
         .help("If it is not the published time or number.")
         .text("claim", "what was claimed", |(_, claim)| claim.text.clone())
@@ -54,27 +57,45 @@ pub(crate) fn verdicts(run: &Experiment) -> Option<Section> {
     Some(Section::new("claims", "Does it still hold?", lead, table))
 }
 
-/// The comparison that the verdict hangs on.
+/// The comparison that the verdict hangs on; one that found something and is not weak, if there is any.
 fn decisive(claim: &ClaimReport) -> Option<String> {
-    let with = |verdict: Verdict| claim.checks.iter().filter(move |check| check.verdict == verdict);
-    let first = with(claim.verdict).next()?;
-    let more = match with(claim.verdict).count() - 1 {
+    let with = || claim.checks.iter().filter(|check| check.verdict == claim.stated.verdict);
+    let worth = |check: &&CheckReport| (matches!(check.found, Found::Nothing(_)), check.weak.is_some());
+    let first = with().min_by_key(worth)?;
+    let more = match with().count() - 1 {
         0 => String::new(),
         more => format!(" (and {more} more)"),
     };
     Some(format!("{}: {}{more}", first.what(), first.found()))
 }
 
-/// One that holds in its direction alone is of another size, which is no contradiction.
-fn as_stated(claim: &ClaimReport) -> Value {
-    match (claim.verdict, claim.direction) {
-        (Verdict::Fail, Some(Verdict::Pass)) => Value::Word("other size", Tone::Open),
-        (verdict, _) => word(verdict),
-    }
+fn judged_word(judged: Judgement) -> Value {
+    let outcome = match judged.verdict {
+        Verdict::Pass => ClaimOutcome::Holds,
+        Verdict::Fail => ClaimOutcome::DoesNotHold,
+        _ => ClaimOutcome::Inconclusive,
+    };
+    word(outcome, judged.weak)
 }
 
-fn word(verdict: Verdict) -> Value {
-    Value::of_verdict(verdict, Question::Claim)
+/// The words of a claim, in this place alone. One that holds in its direction alone is of another size, which is no contradiction;
+/// and what rests on weak evidence is open, whatever it says.
+fn word(outcome: ClaimOutcome, weak: Option<Weakness>) -> Value {
+    use Weakness::{LoadBound, OneRound};
+    let open = |word| Value::Word(word, Tone::Open);
+    let verdict = |verdict| Value::of_verdict(verdict, Question::Claim);
+    match (outcome, weak) {
+        (ClaimOutcome::Holds, None) => verdict(Verdict::Pass),
+        (ClaimOutcome::Holds, Some(OneRound)) => open("holds (weak: one round)"),
+        (ClaimOutcome::Holds, Some(LoadBound)) => open("holds (weak: load-bound)"),
+        (ClaimOutcome::OtherSize, None) => open("other size"),
+        (ClaimOutcome::OtherSize, Some(OneRound)) => open("other size (weak: one round)"),
+        (ClaimOutcome::OtherSize, Some(LoadBound)) => open("other size (weak: load-bound)"),
+        (ClaimOutcome::DoesNotHold, None) => verdict(Verdict::Fail),
+        (ClaimOutcome::DoesNotHold, Some(OneRound)) => open("does not hold (weak: one round)"),
+        (ClaimOutcome::DoesNotHold, Some(LoadBound)) => open("does not hold (weak: load-bound)"),
+        (ClaimOutcome::Inconclusive, _) => verdict(Verdict::Inconclusive),
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -118,8 +139,14 @@ pub(crate) fn evidence(run: &Experiment) -> Option<Section> {
     let columns = Columns::new()
         .text("comparison", "comparison", Evidence::name)
         .text("metric", "of", Evidence::metric)
-        .text("direction", "direction", |row| row.check.direction.map(word))
-        .facet("verdict", "verdict", |row| word(row.check.verdict))
+        .text("direction", "direction", |row| {
+            Some(judged_word(Judgement { verdict: row.check.direction?, weak: row.check.weak }))
+        })
+        .facet("verdict", "as stated", |row| word(row.check.outcome(), row.check.weak))
+        .facet("weak", "weak evidence", |row| row.check.weak.map(Weakness::name))
+        .help("One round does not say how far another one would have been from it; a load at its own ceiling says little of a service.")
+        .flag("is_weak", "weak evidence", |row| row.check.weak.is_some())
+        .hidden()
         .text("found", "what was found", |row| row.check.found())
         .facet("id", "claim", |row| row.id.to_owned())
         .text("claim", "what was claimed", |row| row.claim.text.clone())
@@ -128,6 +155,8 @@ pub(crate) fn evidence(run: &Experiment) -> Option<Section> {
         .hidden()
         .estimate(Unit::Number, "value", "found", |row| row.check.estimate())
         .help("A ratio, milliseconds or a count, as the metric says.")
+        .hidden()
+        .number("published", "published", |row| row.check.published)
         .hidden()
         .number("claimed_least", "claimed at least", |row| row.check.claimed_at_least)
         .number("claimed_most", "claimed at most", |row| row.check.claimed_at_most)
@@ -143,20 +172,25 @@ pub(crate) fn evidence(run: &Experiment) -> Option<Section> {
 /// Ratios with their intervals, if there is more than one.
 fn ratios(rows: &[Evidence]) -> Option<Chart> {
     let is_ratio = |row: &&Evidence| row.check.estimate().is_some() && row.kind() == "ratio";
-    let with =
-        |verdict: Verdict| rows.iter().filter(is_ratio).filter(|row| row.check.verdict == verdict).count();
-    let all = rows.iter().filter(is_ratio).count();
+    let of =
+        |is: &dyn Fn(&CheckReport) -> bool| rows.iter().filter(is_ratio).filter(|row| is(row.check)).count();
+    let with = |outcome| of(&|check| check.outcome() == outcome);
+    let all = of(&|_| true);
     let alt = format!(
-        "{all} ratios with their intervals: {} hold, {} do not, {} inconclusive. The range that is claimed of each is a band behind it.",
-        with(Verdict::Pass),
-        with(Verdict::Fail),
-        with(Verdict::Inconclusive)
+        "{all} ratios with their intervals: {} hold, {} hold in direction and not in size, {} do not hold, {} are inconclusive; {} \
+         are weak evidence, and hollow. The range that is claimed of each is a band behind it.",
+        with(ClaimOutcome::Holds),
+        with(ClaimOutcome::OtherSize),
+        with(ClaimOutcome::DoesNotHold),
+        with(ClaimOutcome::Inconclusive),
+        of(&|check| check.weak.is_some())
     );
     let chart = Chart::new(Shape::Points, "value", "comparison", &alt)
         .series("verdict")
         .scales(Scale::Log, Scale::Names)
         .title("What was claimed (band), and what was found (with its interval)")
         .n("rounds")
+        .apart("is_weak")
         .only("kind", "ratio");
     let band = ["claimed_least", "claimed_most"].map(str::to_owned);
     (all > 1).then_some(Chart { band: Some(band), ..chart })

@@ -57,7 +57,8 @@ pub(crate) fn section(run: &Experiment) -> Option<Section> {
     let longest = Unit::Nanoseconds.show(worst.latency_ns);
     let longest = format!("the longest p99 of all loads is {longest} of {}", worst.label);
     let chart = |title: &str, y: &str, load: &str| -> Chart {
-        curves::chart(title, y, load, &format!("{title}: a curve for each service; {longest}."))
+        let chart = curves::chart(title, y, load, &format!("{title}: a curve for each service; {longest}."));
+        Chart { alike: true, ..chart }
     };
     let is_published = steps.iter().any(|step| step.published_ns.is_some());
     let published = is_published.then(|| chart("As published", "latency_ns_published", PUBLISHED));

@@ -2,6 +2,7 @@
 
 mod answer;
 mod claims;
+mod headline;
 mod journal;
 mod latency;
 mod loads;

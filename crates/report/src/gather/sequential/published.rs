@@ -351,34 +351,44 @@ fn stdev(spread: &Distribution) -> Option<f64> {
     (spread.count > 0).then_some(spread.ns_stdev)
 }
 
-/// Ours as bars, or as points of each load; and published against here, where two services or more have both.
+/// What was published of each service beside what was found; of batches a point for each load and service.
 fn charts(layout: Layout, table: &Table) -> Vec<Chart> {
-    let (key, unit, what) = match layout {
-        Layout::Makespan => ("message_ns", Unit::Nanoseconds, "time for a message"),
-        _ => ("requests_per_second", Unit::PerSecond, "requests a second"),
+    let chart = match layout {
+        Layout::Makespan => of_loads(table),
+        Layout::Percent => beside_published(table, "throughput_ratio", Unit::Share, "share of the reference"),
+        _ => beside_published(table, "requests_per_second", Unit::PerSecond, "requests a second"),
     };
-    let here = range(table, key, unit).map(|range| match layout {
-        Layout::Makespan => {
-            let alt = format!("A line of points for each load, a point for each service: {what} {range}.");
-            Chart::new(Shape::Points, key, "load", &alt).series("label").scales(Scale::Log, Scale::Names)
-        }
-        Layout::Percent => {
-            let shares = self::range(table, "throughput_ratio", Unit::Share).unwrap_or_default();
-            let alt = format!("Requests a second as a share of the reference's: {shares}.");
-            Chart::new(Shape::Bars, "throughput_ratio", "label", &alt)
-        }
-        _ => Chart::new(Shape::Bars, key, "label", &format!("A bar for each service: {what} {range}.")),
-    });
-    let ratio = format!("{key}_of_published");
-    let has_both = table.values(&ratio).filter(|value| value.number().is_some()).count() > 1;
-    let against = has_both.then(|| {
-        let ratios = self::range(table, &ratio, Unit::Times).unwrap_or_default();
-        let alt = format!("Published {what} against those measured here; here / published {ratios}.");
-        let chart = Chart::new(Shape::Points, &format!("{key}_published"), key, &alt).series("label");
-        chart.scales(Scale::Log, Scale::Log).title("Published against here")
-    });
-    here.map(|chart| chart.title("Here")).into_iter().chain(against).map(|chart| chart.n("rounds")).collect()
+    chart.into_iter().map(|chart| chart.n("rounds")).collect()
 }
+
+fn of_loads(table: &Table) -> Option<Chart> {
+    let range = range(table, "message_ns", Unit::Nanoseconds)?;
+    let alt =
+        format!("A line of points for each load, a point for each service: time for a message {range}.");
+    let chart = Chart::new(Shape::Points, "message_ns", "load", &alt).series("label").title("Here");
+    Some(chart.scales(Scale::Log, Scale::Names))
+}
+
+/// Absent where the load and not the services set the figures: it would say nothing of these.
+fn beside_published(table: &Table, key: &str, unit: Unit, what: &str) -> Option<Chart> {
+    let is_bound = table.values("load_bound").any(|value| *value == Value::Flag(true));
+    let here = range(table, key, unit).filter(|_| !is_bound)?;
+    let published = format!("{key}_published");
+    let numbers = |key: &str| table.values(key).filter_map(Value::number).collect::<Vec<f64>>();
+    let (title, printed) = match self::range(table, &published, unit) {
+        Some(printed) => ("Published (hollow) and here (filled)", format!("; published {printed}")),
+        None => ("Here", String::new()),
+    };
+    let alt = format!("A line for each service, the greatest first: {what} {here}{printed}.");
+    let all: Vec<f64> = numbers(key).into_iter().chain(numbers(&published)).collect();
+    let (least, most) = all.iter().fold((f64::MAX, 0.0), |(least, most), at| (at.min(least), at.max(most)));
+    let scale = if most > least * WIDE { Scale::Log } else { Scale::Linear };
+    let chart = Chart::new(Shape::Points, key, "label", &alt).scales(scale, Scale::Names).title(title);
+    Some(Chart { against: Some(published), ..chart })
+}
+
+/// From here on, services on a linear axis would lie upon each other.
+const WIDE: f64 = 100.0;
 
 /// `from 1.02 ms (restinio) to 40.2 ms (cpp-httplib)`.
 fn range(table: &Table, key: &str, unit: Unit) -> Option<String> {

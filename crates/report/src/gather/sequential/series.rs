@@ -37,8 +37,8 @@ pub(crate) fn document(run: &Path) -> Result<Document, FolderError> {
     damage.extend(members.iter().flat_map(Member::damage));
     let told = || members.iter().filter_map(Member::report);
     let whole = told().filter(|report| report.is_complete()).count();
-    let claims: Vec<Verdict> = told().flat_map(|report| &report.claims).map(|claim| claim.verdict).collect();
-    let tally = tally(&claims).map_or(String::new(), |tally| format!(" {tally}."));
+    let claims = told().flat_map(|report| &report.claims);
+    let tally = tally(claims, 1.0).map_or(String::new(), |tally| format!(" {tally}."));
     Ok(Document {
         format: FORMAT,
         kind: Kind::Sequential,
@@ -152,7 +152,7 @@ fn section(members: &[Member]) -> Section {
     let count = |verdict: Verdict| {
         move |member: &Member| {
             let claims = &member.report()?.claims;
-            Some(claims.iter().filter(|claim| claim.verdict == verdict).count())
+            Some(claims.iter().filter(|claim| claim.stated.verdict == verdict).count())
         }
     };
     let columns = Columns::new()

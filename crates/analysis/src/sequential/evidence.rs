@@ -1,0 +1,161 @@
+//! What a comparison is worth, and what was published of the same figure.
+
+use tare_bench::{
+    experiment::PUBLISHED,
+    figures::{self, Seconds},
+    metric::Metric,
+    plan::{PlannedRow, Point, messages_published},
+};
+
+use super::{CellReport, SequentialReport};
+use crate::verdict::Verdict;
+
+/// Why a comparison says little of a service, the gravest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Weakness {
+    /// The load was at its own ceiling: what was found is of the load.
+    LoadBound,
+    /// Nothing says how far another round would have been from it.
+    OneRound,
+}
+
+/// A verdict, and what is weak about all of the evidence that decided it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Judgement {
+    pub verdict: Verdict,
+    /// Absent too where nothing is decided.
+    pub weak: Option<Weakness>,
+}
+
+/// How a claim came out, its direction and its size together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ClaimOutcome {
+    Holds,
+    /// That is ahead which is claimed to be, and by another factor.
+    OtherSize,
+    DoesNotHold,
+    Inconclusive,
+}
+
+impl ClaimOutcome {
+    /// `is_of_size`: all that does not hold is of figures that another machine has otherwise.
+    pub(super) fn of(stated: Verdict, direction: Option<Verdict>, is_of_size: bool) -> ClaimOutcome {
+        match (stated, direction) {
+            (Verdict::Pass, _) => ClaimOutcome::Holds,
+            (Verdict::Fail, Some(Verdict::Pass)) => ClaimOutcome::OtherSize,
+            (Verdict::Fail, None) if is_of_size => ClaimOutcome::OtherSize,
+            (Verdict::Fail, _) => ClaimOutcome::DoesNotHold,
+            _ => ClaimOutcome::Inconclusive,
+        }
+    }
+}
+
+impl Weakness {
+    pub fn name(self) -> &'static str {
+        match self {
+            Weakness::LoadBound => "load-bound",
+            Weakness::OneRound => "one round",
+        }
+    }
+}
+
+impl Judgement {
+    /// Of everything that has this verdict: weak only if all of that is.
+    pub(super) fn of(
+        verdict: Verdict,
+        evidence: impl Iterator<Item = (Verdict, Option<Weakness>)>,
+    ) -> Judgement {
+        let decided = verdict != Verdict::Inconclusive;
+        let deciding = evidence.filter(|(own, _)| *own == verdict && decided);
+        let weak = deciding
+            .map(|(_, weak)| weak)
+            .reduce(|one, other| one.zip(other).map(|(one, other)| one.min(other)));
+        Judgement { verdict, weak: weak.flatten() }
+    }
+}
+
+/// What is weak about a figure that these cells gave.
+pub(super) fn weakness<'a>(
+    cells: impl IntoIterator<Item = &'a CellReport>,
+    rounds: usize,
+    is_exact: bool,
+) -> Option<Weakness> {
+    if cells.into_iter().any(|cell| cell.load_bound.is_some()) {
+        return Some(Weakness::LoadBound);
+    }
+    (rounds <= 1 && !is_exact).then_some(Weakness::OneRound)
+}
+
+impl SequentialReport {
+    /// What was published of a row at a point, in the unit that checks of this metric have.
+    pub(super) fn published_figure(&self, metric: Metric, point: &Point, row: &PlannedRow) -> Option<f64> {
+        if point.is_batch() {
+            let is_asked = metric == Metric::MsPerMessage;
+            let Seconds::Took(seconds) = self.published_seconds(point, row).filter(|_| is_asked)? else {
+                return None;
+            };
+            return Some(seconds * 1e3 / messages_published(point)? as f64);
+        }
+        let name = row.published.as_deref().filter(|_| point.part == PUBLISHED)?;
+        let printed = self.published.row(name)?;
+        match metric {
+            Metric::Throughput => printed.value.or(printed.rps),
+            Metric::RepliesPerConnection => printed.replies_per_connection,
+            Metric::ConnectionStdevOfMean => printed.connection_time_ms.map(|time| time.stddev / time.avg),
+            Metric::Mean => printed.latency_ms.map(|of| of.avg).or(printed.avg),
+            Metric::P50 => printed.latency_ms.map(|of| of.p50).or(printed.median),
+            Metric::P99 => self.published_p99(printed),
+            Metric::Max => longest(printed),
+            Metric::MaxOfP99 => Some(longest(printed)? / self.published_p99(printed)?),
+            Metric::MsPerMessage | Metric::Cpu | Metric::Rss => None,
+        }
+    }
+
+    fn published_p99(&self, printed: &figures::Row) -> Option<f64> {
+        let listed = self.published.percentiles.iter().position(|percent| *percent == 99.0);
+        printed.latency_ms.map(|of| of.p99).or(printed.at.get(listed?).copied())
+    }
+}
+
+fn longest(printed: &figures::Row) -> Option<f64> {
+    printed.latency_ms.map(|of| of.max).or(printed.max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_ahead_by_another_factor_is_of_another_size() {
+        use Verdict::{Fail, Inconclusive, Pass};
+        let of = |stated, direction| ClaimOutcome::of(stated, direction, false);
+        assert_eq!(of(Pass, Some(Inconclusive)), ClaimOutcome::Holds);
+        assert_eq!(of(Fail, Some(Pass)), ClaimOutcome::OtherSize);
+        assert_eq!(
+            [of(Fail, Some(Fail)), of(Fail, Some(Inconclusive)), of(Fail, None)],
+            [ClaimOutcome::DoesNotHold; 3]
+        );
+        assert_eq!(ClaimOutcome::of(Fail, None, true), ClaimOutcome::OtherSize);
+        assert_eq!(ClaimOutcome::of(Fail, Some(Inconclusive), true), ClaimOutcome::DoesNotHold);
+        assert_eq!(of(Inconclusive, Some(Pass)), ClaimOutcome::Inconclusive);
+    }
+
+    #[test]
+    fn a_verdict_is_weak_if_all_that_decided_it_is() {
+        use Weakness::{LoadBound, OneRound};
+        let of = |evidence: &[(Verdict, Option<Weakness>)]| {
+            Judgement::of(Verdict::Fail, evidence.iter().copied()).weak
+        };
+        let fail = |weak| (Verdict::Fail, weak);
+        assert_eq!(
+            of(&[fail(Some(OneRound)), (Verdict::Pass, None)]),
+            Some(OneRound),
+            "what holds refutes nothing"
+        );
+        assert_eq!(of(&[fail(Some(OneRound)), fail(None)]), None);
+        assert_eq!(of(&[fail(Some(OneRound)), fail(Some(LoadBound))]), Some(LoadBound));
+        let open =
+            Judgement::of(Verdict::Inconclusive, [(Verdict::Inconclusive, Some(OneRound))].into_iter());
+        assert_eq!(open.weak, None, "nothing rests on it");
+    }
+}
