@@ -256,7 +256,7 @@
     const more = [];
     if (asked?.pair) more.push(`compare=${asked.pair.map(encodeURIComponent).join(",")}`);
     if (asked?.service != null) more.push(`service=${encodeURIComponent(asked.service)}`);
-    const text = [query.toString(), ...more].filter((part) => part !== "").join("&");
+    const text = [query.toString(), ...more].filter((part2) => part2 !== "").join("&");
     return text === "" ? `#${encodeURIComponent(id)}` : `#${encodeURIComponent(id)}?${text}`;
   }
   function recalled(table, query) {
@@ -272,7 +272,7 @@
   }
   function askedFor(hash) {
     const query = hash.split(/\?(.*)/s)[1] ?? "";
-    const raw = (name) => query.split("&").find((part) => part.startsWith(`${name}=`))?.slice(name.length + 1);
+    const raw = (name) => query.split("&").find((part2) => part2.startsWith(`${name}=`))?.slice(name.length + 1);
     try {
       const pair2 = raw("compare") ?? "";
       const names2 = pair2.includes(",") ? pair2.split(",").map(decodeURIComponent) : decodeURIComponent(pair2).split(",");
@@ -699,8 +699,8 @@
       z: 5,
       data: all.map(pair),
       renderItem: (item, api) => {
-        const grid = item.coordSys;
-        const isInside = (box) => box[0] > grid.x && box[1] > grid.y - 4 && box[2] < width - 4 && box[3] < grid.y + grid.height;
+        const grid2 = item.coordSys;
+        const isInside = (box) => box[0] > grid2.x && box[1] > grid2.y - 4 && box[2] < width - 4 && box[3] < grid2.y + grid2.height;
         if (item.dataIndex === 0 || !taken) {
           taken = all.map((point2) => api.coord(pair(point2))).map(([x2, y2]) => [x2 - 6, y2 - 6, x2 + 6, y2 + 6]);
           for (const point2 of all) if (point2.bound !== null) taken.push(around(api.coord([point2.bound, point2.y])));
@@ -940,7 +940,7 @@
   }
   function markdown(table, places, rows) {
     const escaped = (text) => text.replace(/[\\`*_[\]<>|#~]/g, "\\$&").replace(/\s+/g, " ");
-    const cell = (row, at) => {
+    const cell2 = (row, at) => {
       const [column2, values] = [table.columns[at], table.rows[row]];
       const both2 = typeof values[at] === "number" ? ends(table, column2, values) : null;
       return sign(table, column2, values) + shown(column2.unit, values[at] ?? null) + (both2 ? ` (${interval(column2, both2)})` : "");
@@ -951,7 +951,7 @@
     return [
       line(places.map((at) => escaped(table.columns[at].title))),
       line(places.map((at) => isNumber(at) ? "---:" : "---")),
-      ...rows.map((row) => line(places.map((at) => escaped(cell(row, at)))))
+      ...rows.map((row) => line(places.map((at) => escaped(cell2(row, at)))))
     ].join("");
   }
   function save(name, type, text) {
@@ -1015,25 +1015,25 @@
   }
   function words2(table, chart, { point, series }) {
     const row = table.rows[point.row];
-    const list = make("dl");
+    const list2 = make("dl");
     const say = (column2, text, small) => {
       const value2 = make("dd", {}, make("bdi", {}, text));
       if (small) value2.append(" ", make("small", {}, small));
-      list.append(make("dt", {}, column2.title), value2);
+      list2.append(make("dt", {}, column2.title), value2);
     };
-    const told2 = /* @__PURE__ */ new Set([chart.series]);
+    const told3 = /* @__PURE__ */ new Set([chart.series]);
     const keys = [chart.x, chart.against ?? null, chart.y, chart.n, chart.apart];
     if (point.apart) keys.push(...table.columns.filter((column2) => column2.unit === "text" && !column2.hidden).map((column2) => column2.key));
     for (const key of keys) {
       const at = place(table, key);
       const column2 = table.columns[at];
-      if (at < 0 || told2.has(key) || row[at] === null || row[at] === point.name) continue;
-      told2.add(key);
+      if (at < 0 || told3.has(key) || row[at] === null || row[at] === point.name) continue;
+      told3.add(key);
       const both2 = ends(table, column2, row);
       say(column2, sign(table, column2, row) + shown(column2.unit, row[at]), both2 ? interval(column2, both2) : void 0);
     }
     const name = series && series !== point.name ? `${point.name}, ${series}` : point.name;
-    return [make("strong", {}, make("bdi", {}, name)), list];
+    return [make("strong", {}, make("bdi", {}, name)), list2];
   }
 
   // src/chart.js
@@ -1226,6 +1226,123 @@
     };
   }
 
+  // src/pair.js
+  var PAIRS = "pairs";
+  var INVERSE = { "at-least": "at-most", "at-most": "at-least" };
+  function rowOf(pairs, [one, other]) {
+    const [first, second] = [place(pairs, "first"), place(pairs, "second")];
+    const is = (row2, a, b) => row2[first] === a && row2[second] === b;
+    const row = pairs.rows.find((row2) => is(row2, one, other) || is(row2, other, one));
+    return row ? { row, inverse: !is(row, one, other) } : null;
+  }
+  function ratio(pairs, { row, inverse }, key) {
+    const at = place(pairs, key);
+    const value2 = number(row, at);
+    if (value2 === null) return null;
+    const range = ends(pairs, pairs.columns[at], row);
+    const bound2 = (
+      /** @type {Bound} */
+      row[place(pairs, `${key}_bound`)] ?? null
+    );
+    if (!inverse) return { value: value2, ends: range, bound: bound2 };
+    return { value: 1 / value2, ends: range && [1 / range[1], 1 / range[0]], bound: bound2 && INVERSE[bound2] };
+  }
+  function told2({ value: value2, ends: ends2, bound: bound2 }) {
+    const word = bound2 === null ? "" : `${bound2.replace("-", " ")} `;
+    return `${word}${show("times", value2)}${ends2 ? ` (${both("times", ends2, " .. ")})` : ""}`;
+  }
+  function leftOpen(of) {
+    return of?.ends ? Math.max(of.ends[1], 1 / of.ends[0]) - 1 : null;
+  }
+  function sentence(main, pairs, names2) {
+    const found = rowOf(pairs, names2);
+    if (!found) return null;
+    const [cpu, throughput] = [ratio(pairs, found, "cpu_ratio"), ratio(pairs, found, "throughput_ratio")];
+    const lines2 = [`${figures(names2, cpu, throughput)}${beside2(main, names2)}.`];
+    const separated = found.row[place(pairs, "separated")];
+    if (separated === false) lines2.unshift(`The data do not separate ${names2[0]} and ${names2[1]}.`);
+    if (separated === null) lines2.unshift("There are too few blocks to say whether they differ.");
+    if (separated === false) lines2.push(...excluded(pairs, found.row, cpu, throughput));
+    return lines2.join(" ");
+  }
+  function figures([one, other], cpu, throughput) {
+    if (cpu && throughput) return `${one} needs ${told2(cpu)} of ${other}'s CPU per request, at ${told2(throughput)} of its throughput`;
+    if (cpu) return `${one} needs ${told2(cpu)} of ${other}'s CPU per request; there is no valid ratio of their throughputs`;
+    if (throughput) return `${one} has ${told2(throughput)} of ${other}'s throughput; there is no valid ratio of their CPU per request`;
+    return `There is no valid ratio of ${one} to ${other}`;
+  }
+  function beside2(main, names2) {
+    const label = place(main, "label");
+    const rows = names2.map((name) => main.rows.find((row) => row[label] === name) ?? []);
+    const of = (key, title) => {
+      const at = place(main, key);
+      const [one, other] = rows.map((row) => number(row, at));
+      return one === null || other === null ? "" : `; ${title} ${both(main.columns[at].unit, [one, other], " against ")}`;
+    };
+    return of("latency_ns_p99", "p99") + of("rss_bytes_peak", "peak memory");
+  }
+  function excluded(pairs, row, cpu, throughput) {
+    const ofAll = number(row, place(pairs, "differ_most"));
+    const decides = row[place(pairs, "separated_by")] === "throughput" ? throughput : cpu;
+    const most = ofAll ?? leftOpen(decides);
+    const blocks = number(row, place(pairs, "blocks"));
+    if (most === null || blocks === null) return [];
+    const held = ofAll === null ? "for this pair alone" : "for all pairs together";
+    const isApart = decides?.ends && (decides.ends[0] > 1 || decides.ends[1] < 1);
+    return [
+      ...isApart ? ["As a pair alone they would be apart; with all pairs of the run allowed for they are not."] : [],
+      `A difference of more than ${show("share", most)} is excluded (95% ${held}).`,
+      `Four times as many blocks, ${4 * blocks}, would about halve that.`
+    ];
+  }
+
+  // src/compare.js
+  function comparing(main, pairs, asked, changed) {
+    const label = place(main, "label");
+    const known = new Set(["first", "second"].flatMap((key) => pairs.rows.map((row) => row[place(pairs, key)])));
+    const names2 = main.rows.map((row) => String(row[label] ?? "")).filter((name) => known.has(name));
+    if (names2.length < 2) return null;
+    const field = (title) => {
+      const options = names2.map((name) => make("option", { value: name }, name));
+      const select = make("select", { "aria-label": title, autocomplete: "off" }, make("option", { value: "" }, "service"), ...options);
+      select.addEventListener("change", chosen);
+      return select;
+    };
+    const [one, other] = [field("Compare this service"), field("with this one")];
+    const form = make("div", { class: "compare", role: "group", "aria-label": "Compare two services" }, "Compare ", one, " with ", other);
+    const text = make("p", { role: "status" });
+    const copier = button("Copy", async () => told(copier, await copied(`${text.textContent}
+${location.href}`)), {
+      "aria-label": "Copy the sentence and a link"
+    });
+    const close = button("Close", () => {
+      one.value = other.value = "";
+      chosen();
+      one.focus();
+    }, { "aria-label": "Close the comparison" });
+    const answer = make("div", { class: "compared", hidden: true }, text, make("span", {}, copier, close));
+    function chosen() {
+      asked.pair = one.value !== "" && other.value !== "" && one.value !== other.value ? [one.value, other.value] : null;
+      changed();
+      refresh();
+    }
+    function refresh() {
+      const said = asked.pair && sentence(main, pairs, asked.pair);
+      if (said && asked.pair) [one.value, other.value] = asked.pair;
+      const isSame = one.value !== "" && one.value === other.value;
+      answer.hidden = !said && !isSame;
+      copier.hidden = !said;
+      text.textContent = said || (isSame ? "These are the same service: choose another one." : "");
+    }
+    function begin2(name) {
+      one.value = name;
+      other.value = "";
+      chosen();
+      other.focus();
+    }
+    return { form, answer, refresh, begin: begin2 };
+  }
+
   // src/contents.js
   function contents(main) {
     const links = new Map([...document.querySelectorAll(".contents a")].map((link) => [link.getAttribute("href")?.slice(1) ?? "", link]));
@@ -1282,8 +1399,8 @@
     });
   }
   function followList() {
-    const list = document.querySelector("#main [data-events]");
-    if (!(list instanceof HTMLElement) || !list.dataset.events) return;
+    const list2 = document.querySelector("#main [data-events]");
+    if (!(list2 instanceof HTMLElement) || !list2.dataset.events) return;
     const lost = make("p", { class: "lost", role: "status" });
     find(document, ".bar").append(lost);
     const tell = (isLost) => lost.replaceChildren(isLost ? LOST : "");
@@ -1293,7 +1410,7 @@
       if (now) find(document, "#main").replaceChildren(document.adoptNode(now));
       for (const link of document.links) if (at && link.getAttribute("href") === at) link.focus();
     });
-    listen(list.dataset.events, tell, { list: ask });
+    listen(list2.dataset.events, tell, { list: ask });
   }
   var LOST = "The server does not answer: this is what it said last.";
   function listen(events, lost, hear) {
@@ -1372,6 +1489,77 @@
       lost: (isLost) => lost.replaceChildren(isLost ? LOST : ""),
       end: () => view.replaceChildren(make("strong", { role: "status" }, "The run has ended"))
     };
+  }
+
+  // src/panel.js
+  var ROWS_MAX = 8;
+  var PLACES = { homepage: "Website", source: "Source" };
+  function panel(data, { closed, compare }) {
+    const dialog = make("dialog", { class: "panel", "aria-labelledby": "panel-title" });
+    dialog.addEventListener("close", closed);
+    dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+    document.body.append(dialog);
+    function open(name) {
+      const parts2 = data.sections.flatMap((section) => part(section, name, () => dialog.close()));
+      if (parts2.length === 0) return false;
+      const copier = button("Copy link", async () => told(copier, await copied(location.href)));
+      const tools2 = make("div", { class: "tools" }, copier);
+      if (compare) tools2.prepend(button("Compare", () => {
+        dialog.close();
+        compare(name);
+      }));
+      tools2.append(button("Close", () => dialog.close()));
+      const head = make("header", {}, make("h2", { id: "panel-title" }, make("bdi", {}, name)), tools2);
+      dialog.replaceChildren(head, make("div", { class: "parts", tabindex: "0", role: "region", "aria-label": "What is known of it" }, ...parts2));
+      if (!dialog.open) dialog.showModal();
+      return true;
+    }
+    return { open, close: () => dialog.open && dialog.close(), end: () => dialog.remove() };
+  }
+  function part(section, name, leave) {
+    const table = section.table;
+    if (!table) return [];
+    const at = place(table, "label") < 0 ? place(table, "service") : place(table, "label");
+    const rows = table.rows.filter((row) => at >= 0 && row[at] === name);
+    if (rows.length === 0) return [];
+    const link = make("a", { href: `#${section.id}` }, section.title);
+    link.addEventListener("click", leave);
+    return [make("section", {}, make("h3", {}, link), ...ofRows(table, rows, at, section, leave))];
+  }
+  function ofRows(table, rows, at, section, leave) {
+    const has2 = (place2) => rows.some((row) => row[place2] !== null && row[place2] !== "");
+    const columns = table.columns.map((column2, place2) => ({ column: column2, place: place2 })).filter(({ column: column2, place: place2 }) => place2 !== at && !column2.hidden && has2(place2));
+    if (rows.length === 1) return [list(table, rows[0], columns), ...elsewhere(table, rows[0])];
+    if (rows.length <= ROWS_MAX) return [grid(table, rows, columns)];
+    const filter = new URLSearchParams({ find: String(rows[0][at]) });
+    const link = make("a", { href: `#${section.id}?${filter}` }, `${rows.length} rows`);
+    link.addEventListener("click", leave);
+    return [make("p", {}, link)];
+  }
+  function cell(table, row, { column: column2, place: place2 }) {
+    const value2 = row[place2] ?? null;
+    const both2 = typeof value2 === "number" ? ends(table, column2, row) : null;
+    const text = make("bdi", {}, value2 === null ? "-" : sign(table, column2, row) + shown(column2.unit, value2));
+    return both2 ? [text, " ", make("small", {}, interval(column2, both2))] : [text];
+  }
+  function list(table, row, columns) {
+    return make("dl", {}, ...columns.map((of) => make("div", {}, make("dt", { title: of.column.help ?? false }, of.column.title), make("dd", {}, ...cell(table, row, of)))));
+  }
+  function grid(table, rows, columns) {
+    const first = names(table);
+    const head = make("tr", {}, ...columns.map(({ column: column2 }) => make("th", { scope: "col" }, column2.title)));
+    const lines2 = rows.map((row) => make("tr", {}, ...columns.map((of) => make("td", { class: of.place !== first && of.column.unit !== "text" && "number" }, ...cell(table, row, of)))));
+    const box = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": table.caption });
+    box.append(make("table", {}, make("thead", {}, head), make("tbody", {}, ...lines2)));
+    return box;
+  }
+  function elsewhere(table, row) {
+    const links = Object.entries(PLACES).flatMap(([key, title]) => {
+      const to = row[place(table, key)];
+      if (typeof to !== "string" || !/^https?:\/\//.test(to)) return [];
+      return [make("a", { href: to, rel: "noreferrer noopener", target: "_blank" }, title)];
+    });
+    return links.length === 0 ? [] : [make("p", { class: "places" }, ...links)];
   }
 
   // src/table.js
@@ -1471,11 +1659,11 @@
         const text = sign(table, column2, values) + shown(column2.unit, value2);
         const numeric = column2.unit !== "text" && column2.unit !== "flag";
         const attributes = { "data-value": raw, class: numeric && "number" };
-        const cell = at === nameAt ? make("th", { scope: "row", ...attributes }) : make("td", attributes);
-        cell.append(numeric ? text : make("bdi", { title: text.length > SHORT_LETTERS_MAX && text }, text));
+        const cell2 = at === nameAt ? make("th", { scope: "row", ...attributes }) : make("td", attributes);
+        cell2.append(numeric ? text : make("bdi", { title: text.length > SHORT_LETTERS_MAX && text }, text));
         const both2 = typeof value2 === "number" ? ends(table, column2, values) : null;
-        if (both2) cell.append(" ", make("small", {}, interval(column2, both2)));
-        line.append(cell);
+        if (both2) cell2.append(" ", make("small", {}, interval(column2, both2)));
+        line.append(cell2);
       }
       return line;
     }
@@ -1548,9 +1736,9 @@
     const main = find(document, "#main");
     const first = data.sections[0];
     const order = first?.table ? column(first.table, names(first.table)) : [];
-    const services = servicesOf(data) ?? order;
+    const coloured = servicesOf(data) ?? order;
     const tones = new Map(data.sections.flatMap((section) => Object.entries(section.table?.tones ?? {})));
-    const look = looks([...new Set(services)], tones);
+    const look = looks([...new Set(coloured)], tones);
     const some = make("div", { class: "some-only", role: "status", hidden: true });
     main.append(some);
     const updates = [];
@@ -1581,6 +1769,51 @@
       leave();
       for (const one of pictures) one.end();
       pictures = [];
+    };
+  }
+  function services(data, first, table) {
+    const memory = memoryOf(first);
+    const noted = () => noteInAddress(first.id, table, memory);
+    const pairs = data.sections.find((section) => section.id === PAIRS)?.table;
+    const box = find(document, `#${CSS.escape(first.id)}-table`);
+    const pair2 = pairs ? comparing(table, pairs, memory.asked, noted) : null;
+    if (pair2) {
+      const filters = box.querySelector(".filters") ?? make("div", { class: "filters" });
+      box.prepend(make("div", { class: "top" }, filters, pair2.form), pair2.answer);
+      pair2.refresh();
+    }
+    const beside3 = panel(data, {
+      closed() {
+        memory.asked.service = null;
+        noted();
+      },
+      compare: pair2 && pair2.begin
+    });
+    const open = (name) => {
+      memory.asked.service = name !== null && beside3.open(name) ? name : null;
+      if (memory.asked.service === null) beside3.close();
+    };
+    const label = place(table, "label");
+    for (const cell2 of label < 0 ? [] : box.querySelectorAll("tbody tr[data-row] th[scope=row]")) {
+      const name = String(table.rows[Number(cell2.closest("tr")?.dataset.row)]?.[label] ?? "");
+      const link = make("a", { href: `#${encodeURIComponent(first.id)}?service=${encodeURIComponent(name)}`, class: "name" });
+      cell2.firstElementChild?.replaceWith(link);
+      link.append(make("bdi", { title: name.length > 32 && name }, name));
+      link.addEventListener("click", (event) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        open(name);
+        noted();
+      });
+    }
+    asks.set(first.id, (asked) => {
+      memory.asked.pair = asked.pair;
+      pair2?.refresh();
+      open(asked.service);
+    });
+    return () => {
+      memory.asked.service = null;
+      beside3.end();
     };
   }
   function column(table, at) {

@@ -54,9 +54,9 @@ function begin() {
   const main = find(document, "#main");
   const first = data.sections[0];
   const order = first?.table ? column(first.table, names(first.table)) : [];
-  const services = servicesOf(data) ?? order;
+  const coloured = servicesOf(data) ?? order;
   const tones = new Map(data.sections.flatMap((section) => Object.entries(section.table?.tones ?? {})));
-  const look = looks([...new Set(services)], tones);
+  const look = looks([...new Set(coloured)], tones);
   const some = make("div", { class: "some-only", role: "status", hidden: true });
   main.append(some);
   /** @type {((visible: Set<string>|null) => void)[]} */

@@ -279,7 +279,7 @@ fn references_have_no_rank_and_those_that_are_tied_are_marked() {
     assert_eq!(drawn_by(&document, "asio"), ["1-2".into(), no.clone(), yes]);
     assert_eq!(drawn_by(&document, "axum"), ["1-2".into(), no.clone(), no.clone()]);
     assert_eq!(drawn_by(&document, "<flask>"), ["3".into(), no.clone(), Value::None]);
-    let pairs = document.sections.iter().find(|section| section.id == "pairs").unwrap();
+    let pairs = document.sections.iter().find(|section| section.id == "not-separated").unwrap();
     assert_eq!(pairs.table.as_ref().unwrap().rows.len(), 1);
     let [lead, note] = [&document.sections[0].lead, &document.sections[0].notes[0]];
     assert!(lead.contains("References") && note.contains("2 of 3 pairs of ranked rows"), "{lead} {note}");
