@@ -134,7 +134,12 @@ fn card<'a>(experiment: &Experiment<'a>, frame: &Frame<'_>) -> Card<'a> {
 /// How its claims fared, or the first of its rows.
 fn picture(run: &Entry) -> String {
     match run.claims.as_slice() {
-        [] => chart::points(run.rows.iter().filter_map(|row| Some((row.service.as_str(), row.cpu_ratio?)))),
+        [] => chart::points(
+            run.rows
+                .iter()
+                .filter(|row| !row.is_reference)
+                .filter_map(|row| Some((row.service.as_str(), row.cpu_ratio?))),
+        ),
         claims => claims::bar(claims),
     }
 }
@@ -169,6 +174,10 @@ pub(super) fn columns<'a>() -> Columns<'a, &'a Row> {
         .text("ranks", "rank", |row| row.ranks.map(ranks))
         .text("language", "language", |row| row.language.clone())
         .with(Column::facet)
+        .flag("is_reference", "is a reference", |row| row.is_reference)
+        .hidden()
+        .flag("is_tied_to_next", "is tied to the next", |row| row.is_tied_to_next)
+        .hidden()
         .and(figures(|row: &&'a Row| *row))
 }
 

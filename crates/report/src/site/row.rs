@@ -26,6 +26,9 @@ pub struct Row {
     pub version: String,
     /// It is measured beside the others and competes with none.
     pub is_reference: bool,
+    /// The data do not separate it from the next row.
+    #[serde(default)]
+    pub is_tied_to_next: bool,
     /// The best and the worst rank that it may have.
     pub ranks: Option<[u32; 2]>,
     /// CPU time for a request, by the reference's.
@@ -191,6 +194,7 @@ impl Row {
             framework: known("framework"),
             version: known("version"),
             is_reference: reader.flag("is_reference"),
+            is_tied_to_next: reader.flag("is_tied_to_next"),
             ranks: rank("rank_best").zip(rank("rank_worst")).map(|(best, worst)| [best, worst]),
             cpu_ratio: reader.figure("cpu_ratio"),
             cpu_ns_per_request: reader.figure("cpu_ns_per_request"),

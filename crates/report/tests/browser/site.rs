@@ -90,7 +90,7 @@ fn a_site_keeps_no_reader_out_in_light_or_dark() {
 
 /// What makes a page wider than its window: the outermost of what reaches beyond it, and is not scrolled by itself.
 const OUTSIDE: &str = "
-    const scrolls = one => one.closest('.scroll, .contents ol, pre');
+    const scrolls = one => one.closest('.scroll, .contents ol, details:not([open])');
     return [...document.querySelectorAll('body *')]
         .filter(one => one.getBoundingClientRect().right > innerWidth + 1 && !scrolls(one))
         .slice(0, 3).map(one => one.outerHTML.slice(0, 120))";
