@@ -67,6 +67,62 @@ pub(crate) fn points<'a>(rows: impl Iterator<Item = (&'a str, Figure)>) -> Strin
     svg + "</svg>"
 }
 
+/// What was claimed of a ratio, and what was found.
+pub(crate) struct Strip<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) found: Figure,
+    pub(crate) published: Option<f64>,
+    /// Both ends of what was claimed; open where there is none.
+    pub(crate) claimed: [Option<f64>; 2],
+    /// One round, or a load that decided: it is drawn hollow.
+    pub(crate) is_weak: bool,
+}
+
+const STRIP_WIDTH: f64 = 360.0;
+const STRIP: f64 = 36.0;
+/// Letters of a name that there is room for.
+const STRIP_LETTERS_MAX: usize = 52;
+
+/// A strip for each comparison: the claimed range as a band, what was published as a ring, what was found as a point with its interval.
+pub(crate) fn strips(strips: &[Strip<'_>]) -> String {
+    if strips.is_empty() {
+        return String::new();
+    }
+    let figures: Vec<Figure> = strips.iter().flat_map(Strip::figures).collect();
+    let scale = Scale::of(figures.iter());
+    let x = |number: f64| EDGE + (STRIP_WIDTH - 2.0 * EDGE) * scale.share(number);
+    let (height, one) = (STRIP * strips.len() as f64, x(1.0));
+    let mut svg = format!("<svg class=\"strips\" viewBox=\"0 0 {STRIP_WIDTH} {height}\" aria-hidden=\"true\">");
+    for (place, strip) in strips.iter().enumerate() {
+        let (top, y) = (STRIP * place as f64, STRIP * place as f64 + 25.0);
+        let name: String = strip.name.chars().take(STRIP_LETTERS_MAX).collect();
+        _ = write!(svg, "<text x=\"0\" y=\"{}\">{}</text>", top + 12.0, escaped(&name));
+        let [from, to] = [strip.claimed[0].map_or(0.0, x), strip.claimed[1].map_or(STRIP_WIDTH, x)];
+        if strip.claimed != [None, None] {
+            let width = (to - from).max(2.0);
+            _ = write!(svg, "<rect class=\"band\" x=\"{from:.1}\" y=\"{}\" width=\"{width:.1}\" height=\"16\"/>", y - 8.0);
+        }
+        _ = write!(svg, "<path d=\"M{one:.1} {}V{}\"/>", y - 9.0, y + 9.0);
+        if let Some((low, high)) = strip.found.ends() {
+            _ = write!(svg, "<line x1=\"{:.1}\" x2=\"{:.1}\" y1=\"{y}\" y2=\"{y}\"/>", x(low), x(high));
+        }
+        if let Some(published) = strip.published {
+            _ = write!(svg, "<circle class=\"published\" cx=\"{:.1}\" cy=\"{y}\" r=\"5\"/>", x(published));
+        }
+        let weak = if strip.is_weak { " class=\"weak\"" } else { "" };
+        _ = write!(svg, "<circle{weak} cx=\"{:.1}\" cy=\"{y}\" r=\"4\"/>", x(strip.found.value));
+    }
+    svg + "</svg>"
+}
+
+impl Strip<'_> {
+    fn figures(&self) -> impl Iterator<Item = Figure> {
+        let other = [self.published, self.claimed[0], self.claimed[1]].into_iter().flatten();
+        let other = other.map(|value| Figure { value, ..Figure::default() });
+        std::iter::once(self.found).chain(other)
+    }
+}
+
 /// What one step of a series is.
 pub(crate) struct Step {
     /// For who cannot see it, and who points at it.
@@ -134,6 +190,22 @@ mod tests {
         assert!(places.is_sorted() && places[0] > 0.0 && places[4] < 1.0, "{places:?}");
         let alike = Scale::of([figure(1.0, 0.999, 1.001)].iter());
         assert!(alike.share(1.001) - alike.share(0.999) < 0.02, "noise does not fill a scale");
+    }
+
+    #[test]
+    fn a_strip_has_what_was_claimed_published_and_found() {
+        let strip = |claimed, is_weak| Strip {
+            name: "a / <b>",
+            found: figure(0.6, 0.5, 0.7),
+            published: Some(0.3),
+            claimed,
+            is_weak,
+        };
+        let drawn = strips(&[strip([None, Some(0.33)], false), strip([None, None], true)]);
+        assert_eq!(drawn.matches("class=\"band\"").count(), 1);
+        assert_eq!(drawn.matches("class=\"published\"").count(), 2);
+        assert_eq!(drawn.matches("class=\"weak\"").count(), 1);
+        assert!(drawn.contains("a / &lt;b&gt;") && strips(&[]).is_empty(), "{drawn}");
     }
 
     #[test]

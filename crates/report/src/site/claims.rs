@@ -6,8 +6,9 @@ use super::{
     Entry, Settings, SiteError,
     address::{Address, slug},
     catalogue::Catalogue,
+    chart::{self, Strip},
     frame::{self, Frame},
-    row::{Claim, Held},
+    row::{Claim, ClaimCheck, Held},
     words::several,
 };
 use crate::write::File;
@@ -24,7 +25,40 @@ struct Experiment<'a> {
     link: String,
     /// What does it again.
     command: String,
-    claims: Vec<(&'a Claim, String, Held)>,
+    claims: Vec<Card<'a>>,
+}
+
+struct Card<'a> {
+    claim: &'a Claim,
+    anchor: String,
+    held: Held,
+    /// What was claimed and what was found; SVG.
+    picture: String,
+}
+
+/// Comparisons that are drawn of a claim; its run has all of them.
+const CHECKS_MAX: usize = 4;
+
+impl<'a> Card<'a> {
+    fn of(claim: &'a Claim, experiment: &str) -> Card<'a> {
+        let strips: Vec<Strip<'_>> = claim.checks.iter().take(CHECKS_MAX).map(strip).collect();
+        Card {
+            claim,
+            anchor: format!("{}.{}", slug(experiment), slug(&claim.id)),
+            held: claim.held(),
+            picture: chart::strips(&strips),
+        }
+    }
+}
+
+fn strip(check: &ClaimCheck) -> Strip<'_> {
+    Strip {
+        name: &check.name,
+        found: check.found,
+        published: check.published,
+        claimed: [check.claimed_least, check.claimed_most],
+        is_weak: check.is_weak,
+    }
 }
 
 /// How many claims fared how.
@@ -91,12 +125,11 @@ pub(super) fn page(site: &Catalogue<'_>, settings: &Settings) -> Result<File, Si
     let frame = Frame::new(Address::Claims, title, &tally.sentence(), settings);
     let experiments = site.published().map(|experiment| {
         let run = experiment.speaker();
-        let anchor = |claim: &Claim| format!("{}.{}", slug(&run.experiment), slug(&claim.id));
         Experiment {
             run,
             link: frame.to(Address::Run(&run.id)),
             command: format!("tare run experiments/published/{}.toml", run.experiment),
-            claims: run.claims.iter().map(|claim| (claim, anchor(claim), claim.held())).collect(),
+            claims: run.claims.iter().map(|claim| Card::of(claim, &run.experiment)).collect(),
         }
     });
     let page = Claims { tally, experiments: experiments.collect() };

@@ -27,7 +27,7 @@ mod versus;
 mod words;
 
 pub use entry::Entry;
-pub use row::{Claim, Figure, Held, Pair, Row, Word};
+pub use row::{Claim, ClaimCheck, Figure, Held, Pair, Row, Word};
 
 use crate::{
     Document,

@@ -49,6 +49,21 @@ pub struct Claim {
     pub direction: Option<Word>,
     pub verdict: Option<Word>,
     pub evidence: String,
+    /// The comparisons of ratios that it is judged by.
+    #[serde(default)]
+    pub checks: Vec<ClaimCheck>,
+}
+
+/// A ratio that was compared with what was claimed of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClaimCheck {
+    pub name: String,
+    pub found: Figure,
+    pub published: Option<f64>,
+    pub claimed_least: Option<f64>,
+    pub claimed_most: Option<f64>,
+    /// One round, or a load that decided.
+    pub is_weak: bool,
 }
 
 /// A verdict in a word or two, with its colour.
@@ -234,6 +249,7 @@ impl Claim {
             direction: row.word("direction"),
             verdict: row.word("verdict"),
             evidence: row.text("evidence"),
+            checks: ClaimCheck::of(document, &row.text("id")),
         };
         rows.map(claim).collect()
     }
@@ -246,6 +262,26 @@ impl Claim {
             (Some(Tone::Bad), _) => Held::Contradicted,
             _ => Held::Inconclusive,
         }
+    }
+}
+
+impl ClaimCheck {
+    fn of(document: &Document, claim: &str) -> Vec<ClaimCheck> {
+        let rows = table(document, "evidence").into_iter().flat_map(Reader::all);
+        let rows = rows.filter(|row| row.text("id") == claim && row.text("kind") == "ratio");
+        let prefix = format!("{claim}: ");
+        let check = |row: Reader<'_>| {
+            let name = row.text("comparison");
+            Some(ClaimCheck {
+                name: name.strip_prefix(&prefix).unwrap_or(&name).to_owned(),
+                found: row.figure("value")?,
+                published: row.number("published"),
+                claimed_least: row.number("claimed_least"),
+                claimed_most: row.number("claimed_most"),
+                is_weak: row.flag("is_weak"),
+            })
+        };
+        rows.filter_map(check).collect()
     }
 }
 
