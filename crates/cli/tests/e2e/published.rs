@@ -242,7 +242,7 @@ fn wrong_answers_are_failures_and_no_silence() {
     workspace.service("stalling", &crate::support::manifest("stalling", "wrong-body"));
     let ran = workspace.tare(&["run", "experiments/small.toml", "--out", "out"]).expect(0);
     assert!(ran.stdout.contains("wrong answers: 80 of 80 requests"), "{ran}");
-    assert!(ran.line("stuck ").starts_with("stuck  does not hold  "), "{ran}");
+    assert!(ran.line("stuck ").starts_with("stuck  does not hold (weak: one round)  "), "{ran}");
 }
 
 #[test]

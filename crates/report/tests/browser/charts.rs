@@ -210,3 +210,60 @@ fn a_chart_is_saved_as_a_file_that_needs_no_page() {
         assert!(browser.complaints().is_empty(), "{}: {:?}", page.name, browser.complaints());
     }
 }
+
+/// Of each chart that has any: the names of its rows, cut or not, what its legend explains, and how many symbols are hollow.
+const ROWS: &str = "
+    const told = {};
+    for (const figure of document.querySelectorAll('figure.chart')) {
+        figure.scrollIntoView({ behavior: 'instant' });
+        while (!figure.querySelector('.plot svg')) await new Promise(requestAnimationFrame);
+        told[`${figure.closest('section').id} ${figure.dataset.chart}`] = {
+            texts: [...figure.querySelectorAll('.plot text')].map(text => text.textContent),
+            signs: [...figure.querySelectorAll('.legend .sign')].map(sign => sign.textContent),
+            hollow: figure.querySelectorAll('.plot path[fill=\"var(--paper)\"], .plot circle[fill=\"var(--paper)\"]').length,
+        };
+    }
+    return told";
+
+#[test]
+fn what_was_published_and_what_is_weak_is_hollow_and_the_legend_says_so() {
+    let Some(browser) = Browser::open() else { return };
+    let page = pages::named("weak");
+    browser.visit(&page.file);
+    let told = browser.run(ROWS, &[]);
+    for section in &page.document.sections {
+        for (place, chart) in section.charts.iter().enumerate() {
+            let table = section.table.as_ref().expect("a chart is a view of a table");
+            let of = &told[format!("{} {place}", section.id)];
+            let is_cut = |text: &Json| text.as_str().is_some_and(|text| text.ends_with('…'));
+            let texts = of["texts"].as_array().unwrap();
+            assert!(!texts.iter().any(is_cut), "{}: {texts:?}", section.id);
+            let Some(key) = chart.apart.as_ref().filter(|_| chart.only.is_some()) else { continue };
+            let weak = table.values(key).zip(table.values(&chart.x));
+            let weak = weak.filter(|(weak, x)| **weak == Value::Flag(true) && **x != Value::None).count();
+            let signs = if weak == 0 { json!([]) } else { json!(["weak evidence"]) };
+            assert_eq!(of["signs"], signs, "{}", section.id);
+        }
+    }
+    let published = &told["published 0"];
+    assert_eq!(published["signs"], json!(["published", "here"]));
+    assert!(published["hollow"].as_u64().unwrap() > 1, "{published}");
+}
+
+/// A claim may be called like a service, and the first table of such a page has the claims.
+#[test]
+fn services_of_a_published_page_have_colours_of_their_own() {
+    let Some(browser) = Browser::open() else { return };
+    browser.visit(&pages::named("weak").file);
+    let colours = browser.run(
+        "const figure = document.querySelector('#seconds figure.chart');
+         figure.scrollIntoView({ behavior: 'instant' });
+         while (!figure.querySelector('.legend svg')) await new Promise(requestAnimationFrame);
+         return [...figure.querySelectorAll('.legend button svg path')].map(path => path.getAttribute('fill'))",
+        &[],
+    );
+    let colours: Vec<&str> = colours.as_array().unwrap().iter().filter_map(Json::as_str).collect();
+    let services: Vec<String> = (0..colours.len()).map(|place| format!("var(--s{place})")).collect();
+    assert!(colours.len() > 2 && colours.len() <= 7, "{colours:?}");
+    assert_eq!(colours, services, "the first services of the table, in its order");
+}

@@ -129,11 +129,10 @@ fn on_paper_everything_is_there() {
                  .filter(one => one.checkVisibility()).map(one => one.outerHTML.slice(0, 80)),
                  getComputedStyle(document.body).backgroundColor,
                  [...document.querySelectorAll('figure.chart')].filter(figure => {
-                     const names = all => JSON.stringify([...figure.querySelectorAll(all)].filter(one => one.textContent)
-                         .map(one => one.textContent));
-                     const legend = figure.querySelectorAll('.legend [aria-pressed]').length > 1
-                         ? names('.legend [aria-pressed=true]') : '[]';
-                     return names('.key li') !== legend || ![...figure.querySelectorAll('.key li')].every(one => one.checkVisibility());
+                     const names = all => [...figure.querySelectorAll(all)].map(one => one.textContent).filter(text => text);
+                     const isChosen = figure.querySelectorAll('.legend [aria-pressed]').length > 1;
+                     const legend = [...(isChosen ? names('.legend [aria-pressed=true]') : []), ...names('.legend .sign')];
+                     return JSON.stringify(names('.key li')) !== JSON.stringify(legend) || ![...figure.querySelectorAll('.key li')].every(one => one.checkVisibility());
                  }).map(figure => figure.closest('section').id),
                  [...document.querySelectorAll('main details:not([open], .facet)')].filter(fold => !fold.querySelector('[data-long]'))
                      .map(fold => fold.className)]",
