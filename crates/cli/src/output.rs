@@ -19,7 +19,7 @@ use tare_report::{
 pub(crate) enum Format {
     /// A table for a terminal
     Text,
-    /// For a README or a pull request
+    /// For a pull request: the answer and a small table, the rest folded
     Markdown,
     /// For programs
     Json,
@@ -115,4 +115,63 @@ fn is_utf8(locale: &str) -> bool {
 fn width() -> Option<usize> {
     let terminal = console::Term::stdout();
     terminal.size_checked().filter(|_| terminal.is_term()).map(|(_, columns)| columns.into())
+}
+
+/// Whether stdout is a terminal.
+pub(crate) fn is_on_terminal() -> bool {
+    console::Term::stdout().is_term()
+}
+
+/// Says where a file is, on stderr: where that is a terminal with colours its path is a link (OSC 8), else the path alone.
+pub(crate) fn tell_link(words: &str, path: &Path) {
+    let is_plain = anstream::AutoStream::choice(&std::io::stderr()) == anstream::ColorChoice::Never;
+    let link = path.canonicalize().ok().filter(|_| !is_plain).map(|target| link(path, &target));
+    match link {
+        // Nothing of it is left to a name: what a terminal would obey is written out in both of its parts.
+        Some(link) => {
+            let _gone = writeln!(std::io::stderr().lock(), "{}", secrets::redact(&format!("{words}{link}")));
+        }
+        None => tare_host::tell!("{words}{}", path.display()),
+    }
+}
+
+/// `path` as it is shown, leading to `target`, which is absolute.
+fn link(path: &Path, target: &Path) -> String {
+    let shown = path.display().to_string();
+    let (shown, url) = (foreign::visible(&shown), file_url(target));
+    format!("\x1b]8;;{url}\x1b\\{shown}\x1b]8;;\x1b\\")
+}
+
+/// Every byte but those that need no escape in a URL is written out.
+fn file_url(path: &Path) -> String {
+    let mut url = "file://".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'-' | b'_' | b'.' | b'~' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                url.push(char::from(*byte))
+            }
+            byte => url += &format!("%{byte:02X}"),
+        }
+    }
+    url
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_leads_to_the_file_and_obeys_no_name() {
+        let link = link(Path::new("out/a b\x1b]8;;http://x\x07.html"), Path::new("/out/a b\x1b.html"));
+        assert!(
+            link.starts_with("\x1b]8;;file:///out/a%20b%1B.html\x1b\\out/a b\\u001b]8;;http"),
+            "{link:?}"
+        );
+        assert_eq!(link.matches('\x1b').count(), 4, "{link:?}");
+    }
+
+    #[test]
+    fn a_locale_says_whether_there_are_signs_that_draw() {
+        assert_eq!(["C.UTF-8", "de_DE.utf8", "C", "en_US"].map(is_utf8), [true, true, false, false]);
+    }
 }

@@ -171,14 +171,24 @@ impl Plan {
         let (pilots_ns, block_ns) = (self.pilots_ns_expected(), self.block_ns_expected());
         match self.until.planned() {
             // Blocks of a budget are counted: the last one ends before it.
-            None => pilots_ns
-                .saturating_add(block_ns.saturating_mul((self.blocks_expected() * self.groups()) as u64)),
+            None => {
+                let blocks_ns = block_ns.saturating_mul((self.blocks_expected() * self.groups()) as u64);
+                let all_ns = pilots_ns.saturating_add(blocks_ns);
+                if self.blocks().is_bound { all_ns.min(self.blocks().budget_ns) } else { all_ns }
+            }
             Some(_) => self.left_ns(0, pilots_ns, block_ns).saturating_add(pilots_ns),
         }
     }
 
     /// How many blocks of each row fit into the budget, if the guess holds.
     pub fn blocks_expected(&self) -> usize {
-        self.division_expected().blocks
+        let blocks = self.division_expected().blocks;
+        if !self.blocks().is_bound {
+            return blocks;
+        }
+        // Nothing begins after the budget of a run that is bound, whatever its fewest blocks are.
+        let cycle_ns = self.block_ns_expected().saturating_mul(self.groups() as u64).max(1);
+        let fit = self.costs_expected().left_ns / cycle_ns;
+        blocks.min(usize::try_from(fit).unwrap_or(usize::MAX)).max(1)
     }
 }

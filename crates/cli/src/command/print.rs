@@ -26,8 +26,8 @@ pub(super) enum Extent {
 pub(super) fn document(document: &Document, format: Format, extent: Extent) -> anyhow::Result<Outcome> {
     let look = output::look();
     print(&match (format, extent) {
-        (Format::Text, Extent::Brief) => text::brief(document, look),
-        (Format::Text, Extent::Whole) => text::whole(document, look),
+        (Format::Text, Extent::Brief) => text::brief(document, look) + &text::closing(document, look),
+        (Format::Text, Extent::Whole) => text::whole(document, look) + &text::closing(document, look),
         (Format::Markdown, Extent::Brief) => markdown::brief(document),
         (Format::Markdown, Extent::Whole) => markdown::markdown(document),
         (Format::Json, _) => json::json(document),

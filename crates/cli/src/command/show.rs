@@ -5,10 +5,13 @@ use std::path::{Path, PathBuf};
 use tare_bench::folder::series::{self, SeriesHead};
 use tare_report::gather::{gather, related};
 
-use super::print::{self, Extent};
+use super::{
+    print::{self, Extent},
+    report::page,
+};
 use crate::{
     exit::Outcome,
-    output::{Format, paint},
+    output::{self, Format, paint},
     workspace::Global,
 };
 
@@ -56,6 +59,9 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let outcome = print::document(&document, format, extent)?;
     if series::is_one(&path) {
         return Ok(members(&path, args.recompute, format, extent)?.graver(outcome));
+    }
+    if format == Format::Text && output::is_on_terminal() {
+        page::tell_page(&path);
     }
     match args.recompute {
         true => Ok(print::compared_with_kept(&path, &document)?.graver(outcome)),

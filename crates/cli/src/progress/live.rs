@@ -181,7 +181,7 @@ fn tell(progress: &Progress, plan: &Plan, record: &Record, left: Duration) {
     let left = format!("about {} left", duration(left));
     let said = match record {
         // What the pilots have found is in it.
-        Record::Block(Block { block: 0, .. }) => return progress.keep(&format!("measuring: {left}")),
+        Record::Block(Block { block: 0, .. }) => return progress.announce(&format!("measuring: {left}")),
         Record::Failed(failed) => {
             let (row, reason) = (label(failed.row), &failed.reason);
             return progress.keep(&format!("{} {row}: {reason}", paint("31", "failed")));

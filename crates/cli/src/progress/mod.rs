@@ -90,6 +90,11 @@ impl Progress {
         }
     }
 
+    /// What a view says too: it stays where there is none.
+    pub(crate) fn announce(&self, text: &str) {
+        if self.bar.is_some() { self.say(text) } else { self.keep(text) }
+    }
+
     /// Lets `write` use the terminal, and puts the line or the view back under what it wrote.
     pub(crate) fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
         match (self.screen().as_mut(), &self.bar) {

@@ -43,6 +43,9 @@ pub struct Column {
     /// Whether a page with such a chart shows it only to who asks for all columns.
     #[serde(skip)]
     pub extra: Extra,
+    /// A table of few columns has it: one for a pull request.
+    #[serde(skip)]
+    pub digest: bool,
     /// Rows can be filtered by it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub facet: bool,
@@ -215,6 +218,7 @@ impl Column {
             bar: false,
             track: false,
             extra: Extra::Never,
+            digest: false,
             facet: false,
             hidden: false,
             priority: ALWAYS,
@@ -256,6 +260,10 @@ impl Column {
 
     pub(crate) fn extra(self, extra: Extra) -> Column {
         Column { extra, ..self }
+    }
+
+    pub(crate) fn digest(self) -> Column {
+        Column { digest: true, ..self }
     }
 
     pub(crate) fn facet(self) -> Column {

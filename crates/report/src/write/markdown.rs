@@ -1,5 +1,6 @@
-//! Markdown for a README or a pull request. The short form has the answer, the main tables and what must be known to believe
-//! them; the long form has the others too, folded away where they are not too long to be read.
+//! Markdown for a README or a pull request. The brief form is a comment that is read without scrolling sideways: the answer, what must be
+//! known to believe it, a table of few columns, and everything else of the short form folded away. The long form has the whole of
+//! the main table, and the other sections too, folded where they are not too long to be read.
 
 use super::{
     Document, ROWS_MAX, Section,
@@ -8,20 +9,45 @@ use super::{
 };
 use crate::document::{Fact, Table, Value};
 
-/// The answer, the sections that are part of the short form, and all findings.
+/// The answer, a table of few columns, and folded away the sections that are part of the short form, and all findings.
 #[must_use]
 pub fn brief(document: &Document) -> String {
     let mut out = head(document);
-    for (place, part) in
-        document.sections.iter().enumerate().filter(|(place, part)| *place == 0 || part.brief)
-    {
-        if place > 0 {
-            out += &format!("### {}\n\n", escape(&part.title));
-        }
-        out += &inside(part);
+    let mut sections = document.sections.iter();
+    let main = sections.next();
+    if let Some(table) = main.and_then(|main| main.table.as_ref()) {
+        out += &digest(table);
     }
     let facts = super::facts(document).into_iter().filter(|fact| fact.brief);
-    ended(out + &list(document.notes.iter().map(|note| escape(note)).chain(facts.map(|one| fact(&one)))))
+    let known = list(document.notes.iter().map(|note| escape(note)).chain(facts.map(|one| fact(&one))));
+    out +=
+        &folded("All figures, and how they were measured", &(main.map(inside).unwrap_or_default() + &known));
+    for section in sections.filter(|section| section.brief) {
+        out += &folded(&section.title, &inside(section));
+    }
+    ended(out)
+}
+
+/// A table as far as it is read without scrolling: columns that are made for that, where it has some, and rows without figures with
+/// their reason. What else there is to say of a row stands elsewhere.
+fn digest(table: &Table) -> String {
+    let mut layout = Layout::of(table);
+    if layout.columns.iter().any(|place| layout.column(*place).digest) {
+        layout.columns.retain(|place| table.columns[*place].digest);
+    }
+    let interval = layout.columns.iter().copied().find(|place| table.columns[*place].interval.is_some());
+    let reasons = table.rows.iter().filter(|row| layout.is_without_figures(row));
+    let reasons: Vec<String> = reasons.flat_map(|row| said(&layout, row)).collect();
+    lines(&layout, |place| Some(place) == interval) + &list(reasons.into_iter())
+}
+
+/// In a line of HTML nothing of Markdown counts.
+fn folded(title: &str, text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    let title = visible(title).replace('&', "&amp;").replace('<', "&lt;").replace('\n', " ");
+    format!("<details><summary>{title}</summary>\n\n{text}</details>\n\n")
 }
 
 /// The document, its first section open and the others folded.
@@ -34,15 +60,11 @@ pub fn markdown(document: &Document) -> String {
     let notes = document.notes.iter().map(|note| escape(note));
     out += &list(notes.chain(super::facts(document).iter().map(fact)));
     for section in sections {
-        // In a line of HTML nothing of Markdown counts.
-        let title = visible(&section.title).replace('&', "&amp;").replace('<', "&lt;").replace('\n', " ");
-        out += &format!("<details><summary>{title}</summary>\n\n");
-        out += &paragraph(&section.lead);
-        out += &match &section.table {
+        let text = match &section.table {
             Some(table) if table.rows.len() > ROWS_MAX => too_long(section, table),
             _ => inside(section),
         };
-        out += "</details>\n\n";
+        out += &folded(&section.title, &(paragraph(&section.lead) + &text));
     }
     ended(out)
 }
@@ -97,7 +119,7 @@ fn of_table(table: &Table) -> String {
     if !layout.has_figures() {
         layout.columns.append(&mut layout.sentences);
     }
-    let mut out = lines(&layout);
+    let mut out = lines(&layout, |_| true);
     let alike = layout.alike().map(|alike| format!("In all rows: {}.\n\n", escape(&alike)));
     out += &alike.unwrap_or_default();
     let said = table.rows.iter().flat_map(|row| said(&layout, row));
@@ -118,17 +140,20 @@ pub fn rows(lines: &[Vec<String>]) -> String {
     out.concat()
 }
 
-/// The head and a line for each row that has figures.
-fn lines(layout: &Layout) -> String {
+/// The head and a line for each row that has figures. References stand out by their names.
+fn lines(layout: &Layout, has_interval: impl Fn(usize) -> bool) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let columns = || layout.columns.iter().map(|place| layout.column(*place));
     let mut out = line(columns().map(|column| escape(&column.title)).collect());
     let rules = columns().map(|column| if column.unit.is_numeric() { "--:" } else { "---" });
     out += &format!("|{}|\n", rules.collect::<Vec<_>>().join("|"));
     let rows = layout.table.rows.iter().filter(|row| !layout.is_without_figures(row));
-    let rows: String = rows
-        .map(|row| line(layout.columns.iter().map(|place| cell(layout.table, row, *place)).collect()))
-        .collect();
+    let of_row = |row: &Vec<Value>, place: usize| {
+        let cell = cell(layout.table, row, place, has_interval(place));
+        if Some(place) == layout.name && layout.is_reference(row) { format!("*{cell}*") } else { cell }
+    };
+    let rows: String =
+        rows.map(|row| line(layout.columns.iter().map(|place| of_row(row, *place)).collect())).collect();
     if rows.is_empty() { rows } else { out + &rows + "\n" }
 }
 
@@ -146,10 +171,10 @@ fn said(layout: &Layout, row: &[Value]) -> Vec<String> {
     layout.said(row).map(|(title, text)| format!("{name}: {}: {}", escape(title), escape(text))).collect()
 }
 
-/// A value as people read it, with its interval where it has one.
-fn cell(table: &Table, row: &[Value], place: usize) -> String {
+/// A value as people read it, with its interval where it has one and that is wanted.
+fn cell(table: &Table, row: &[Value], place: usize, has_interval: bool) -> String {
     let shown = escape(&layout::cell(table, row, place));
-    match layout::interval(table, row, place) {
+    match layout::interval(table, row, place).filter(|_| has_interval) {
         Some(interval) => format!("{shown} ({})", escape(&interval)),
         None => shown,
     }
@@ -218,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_short_form_ends_with_what_must_be_known() {
+    fn the_brief_form_is_the_answer_and_a_table_and_the_rest_folded() {
         insta::assert_snapshot!(brief(&interleaved()));
     }
 

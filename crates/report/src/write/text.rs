@@ -80,6 +80,15 @@ pub fn brief(document: &Document, look: Look) -> String {
     out + &findings(document, look)
 }
 
+/// The answer once more, for a terminal, on which tables have moved the first one out of sight. A file has it at its beginning.
+#[must_use]
+pub fn closing(document: &Document, look: Look) -> String {
+    match look.width {
+        Some(_) if !document.answer.is_empty() => format!("\n{}", look.wrapped("", &document.answer)),
+        _ => String::new(),
+    }
+}
+
 /// All of it; tables of many rows are for the other forms.
 #[must_use]
 pub fn whole(document: &Document, look: Look) -> String {

@@ -29,7 +29,7 @@ use deliver::Content;
 #[command(after_help = "\
 Examples:
   tare report                                     the page of the newest run
-  tare report record/quick --format markdown      for a README or a pull request
+  tare report record/quick --format markdown-brief   for a pull request
   tare report record/quick --format csv --section ranks
   tare report .tare/runs/A .tare/runs/B                       two runs compared
   tare report .tare/runs/A --format junit --out ci.xml        for a CI server
@@ -60,8 +60,10 @@ pub(crate) struct Args {
 enum Form {
     /// One page with everything in it; opens from disk, without a network
     Html,
-    /// For a README or a pull request
+    /// All of it, for a README; the sections are folded
     Markdown,
+    /// The answer and a small table, for a pull request; the rest is folded
+    MarkdownBrief,
     /// One file per table, for a spreadsheet; a cell that would be read as a formula begins with an apostrophe
     Csv,
     /// One file per table, for a notebook
@@ -172,6 +174,7 @@ fn content(document: &Document, form: Form, section: Option<&str>) -> anyhow::Re
         (Form::Csv, Some(id)) => file(csv::of_table(write::table(document, id)?)),
         (Form::Parquet, Some(id)) => file(parquet::of_table(document, id, write::table(document, id)?)?),
         (Form::Markdown, None) => text(markdown::markdown(document)),
+        (Form::MarkdownBrief, _) => text(markdown::brief(document)),
         (Form::Csv, None) => Content::Files(csv::csv(document)),
         (Form::Parquet, None) => Content::Files(parquet::parquet(document)?),
         (Form::Html, _) => text(html::html(document)?),

@@ -38,11 +38,16 @@ pub(crate) fn keep(run: &Path, say: impl FnOnce(&str)) -> anyhow::Result<Documen
     Ok(document)
 }
 
-/// Where a run is kept, and how to see it again.
-pub(crate) fn tell_kept(run: &Path) {
+/// Where its page is, if it has one: on a terminal as a link that opens it.
+pub(crate) fn tell_page(run: &Path) {
     let page = run.join(NAME);
     if page.exists() {
-        tare_host::tell!("the page is {}", page.display());
+        output::tell_link("the page is ", &page);
     }
+}
+
+/// Where a run is kept, and how to see it again.
+pub(crate) fn tell_kept(run: &Path) {
+    tell_page(run);
     tare_host::tell!("stored in {}; `tare show {0}` prints it again", run.display());
 }

@@ -70,7 +70,7 @@ fn interleaved(plan: &Plan) -> String {
         plan.warm_up_ns() / 1_000_000,
         slices(plan),
         plan.slice_ns() / 1_000_000,
-        plan.blocks().min,
+        if plan.blocks().is_bound { 1 } else { plan.blocks().min },
         plan.blocks().max,
         time(plan.block_ns_expected()),
         time(plan.blocks().budget_ns),

@@ -82,7 +82,7 @@ impl<'a> Session<'a> {
         let environment = self.environment(&plan);
         let header = Header::new(env!("CARGO_PKG_VERSION"), began.to_string(), plan, environment);
         let journal = self.begin(&header)?;
-        self.progress.keep(&format!("measuring for {}", dry::expected(&header.plan)));
+        self.progress.announce(&format!("measuring for {}", dry::expected(&header.plan)));
         self.measure(&header, journal, &[])
     }
 

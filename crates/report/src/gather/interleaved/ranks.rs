@@ -54,6 +54,8 @@ pub(crate) fn section(kept: &StoredRun, report: &Report) -> Section {
         is_tied_to_next: tie(&row.label),
     });
     let columns = identity().and(figures(&report.reference)).and(facets(plan.contract())).and(extent());
+    let columns =
+        digest(report).into_iter().fold(columns, |columns, key| columns.with_column(key, Column::digest));
     let [title, lead, caption] = heading(report);
     let mut section = Section::new("ranks", title, lead, columns.table(caption, rows));
     section.charts.extend(charts(report));
@@ -69,6 +71,19 @@ pub(crate) fn section(kept: &StoredRun, report: &Report) -> Section {
         _ => section,
     };
     report.twin.as_ref().and_then(seen_by).into_iter().fold(section, Section::note)
+}
+
+/// The columns of a table for a pull request: ratios where there are some, else the figures that they would be of.
+fn digest(report: &Report) -> [&'static str; 6] {
+    let of_any = |figure: fn(&RowReport) -> bool| report.rows.iter().any(figure);
+    [
+        "label",
+        "ranks",
+        if of_any(|row| row.cpu_ratio.is_some()) { "cpu_ratio" } else { "cpu_ns_per_request" },
+        if of_any(|row| row.ratio.is_some()) { "throughput_ratio" } else { "requests_per_second" },
+        "latency_ns_p99",
+        "rss_bytes_peak",
+    ]
 }
 
 /// What the run could have seen, by what it saw of the reference under its second name.
