@@ -45,7 +45,7 @@ impl<'a> Card<'a> {
         Card {
             claim,
             anchor: format!("{}.{}", slug(experiment), slug(&claim.id)),
-            held: claim.held(),
+            held: claim.held,
             picture: chart::strips(&strips),
         }
     }
@@ -66,26 +66,26 @@ fn strip(check: &ClaimCheck) -> Strip<'_> {
 pub(super) struct Tally {
     pub(super) claims: usize,
     pub(super) experiments: usize,
-    pub(super) counts: Vec<(Held, usize)>,
+    pub(super) counts: Vec<Count>,
+}
+
+/// The number of claims that fared alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Count {
+    pub(super) held: Held,
+    pub(super) count: usize,
+}
+
+impl Count {
+    pub(super) fn verb(&self) -> &'static str {
+        self.held.verb(self.count)
+    }
 }
 
 impl Tally {
-    /// `Of 24 claims of 5 published benchmarks 3 hold as stated, ...`.
+    /// `Of 24 claims of 5 published benchmarks 3 hold, ...`.
     pub(super) fn sentence(&self) -> String {
-        let part = |(held, count): &(Held, usize)| {
-            let one = *count == 1;
-            let verb = match held {
-                Held::AsStated if one => "holds as stated",
-                Held::AsStated => "hold as stated",
-                Held::InDirectionOnly if one => "holds in direction only",
-                Held::InDirectionOnly => "hold in direction only",
-                Held::Contradicted if one => "is contradicted",
-                Held::Contradicted => "are contradicted",
-                Held::Inconclusive if one => "is inconclusive",
-                Held::Inconclusive => "are inconclusive",
-            };
-            format!("{count} {verb}")
-        };
+        let part = |of: &Count| format!("{} {}", of.count, of.verb());
         let parts: Vec<String> = self.counts.iter().map(part).collect();
         let Some((last, first)) = parts.split_last().filter(|_| self.claims > 0) else { return String::new() };
         let claims = several(self.claims, "claim");
@@ -97,9 +97,9 @@ impl Tally {
 
 /// How the claims of one experiment fared, as a bar of as many parts as there are claims.
 pub(super) fn bar(claims: &[Claim]) -> String {
-    let mut held: Vec<Held> = claims.iter().map(Claim::held).collect();
+    let mut held: Vec<Held> = claims.iter().map(|claim| claim.held).collect();
     held.sort_unstable();
-    let told: Vec<String> = counts(&held).iter().map(|(held, count)| format!("{count} {}", held.text())).collect();
+    let told: Vec<String> = counts(&held).iter().map(|of| format!("{} {}", of.count, of.verb())).collect();
     let parts = held.iter().map(|held| format!("<i class=\"{}\"></i>", held.tone().name()));
     format!(
         "<p class=\"parts\"><span aria-hidden=\"true\">{}</span> <small>{}</small></p>",
@@ -108,14 +108,14 @@ pub(super) fn bar(claims: &[Claim]) -> String {
     )
 }
 
-fn counts(held: &[Held]) -> Vec<(Held, usize)> {
-    let count = |one: Held| (one, held.iter().filter(|held| **held == one).count());
-    Held::ALL.into_iter().map(count).filter(|(_, count)| *count > 0).collect()
+fn counts(held: &[Held]) -> Vec<Count> {
+    let count = |one: Held| Count { held: one, count: held.iter().filter(|held| **held == one).count() };
+    Held::ALL.into_iter().map(count).filter(|of| of.count > 0).collect()
 }
 
 pub(super) fn tally(site: &Catalogue<'_>) -> Tally {
     let claims = site.published().flat_map(|experiment| &experiment.speaker().claims);
-    let held: Vec<Held> = claims.map(Claim::held).collect();
+    let held: Vec<Held> = claims.map(|claim| claim.held).collect();
     Tally { claims: held.len(), experiments: site.published().count(), counts: counts(&held) }
 }
 
@@ -145,12 +145,12 @@ mod tests {
         let tally = |counts: &[(Held, usize)]| Tally {
             claims: counts.iter().map(|(_, count)| count).sum(),
             experiments: 1,
-            counts: counts.to_vec(),
+            counts: counts.iter().map(|(held, count)| Count { held: *held, count: *count }).collect(),
         };
-        let both = tally(&[(Held::AsStated, 3), (Held::Contradicted, 2), (Held::Inconclusive, 1)]);
-        let expected = "Of 6 claims of 1 published benchmark 3 hold as stated, 2 are contradicted and 1 is inconclusive.";
+        let both = tally(&[(Held::Holds, 3), (Held::DoesNotHold, 2), (Held::Inconclusive, 1)]);
+        let expected = "Of 6 claims of 1 published benchmark 3 hold, 2 do not hold and 1 is inconclusive.";
         assert_eq!(both.sentence(), expected);
         assert_eq!(tally(&[]).sentence(), "");
-        assert_eq!(tally(&[(Held::AsStated, 2)]).sentence(), "Of 2 claims of 1 published benchmark 2 hold as stated.");
+        assert_eq!(tally(&[(Held::Weak, 1)]).sentence(), "Of 1 claim of 1 published benchmark 1 has weak evidence only.");
     }
 }

@@ -1,7 +1,7 @@
 //! What is kept of a document's tables: a service with its figures, a claim with its verdicts, a pair of services.
 
 use serde::{Deserialize, Serialize};
-use tare_analysis::{estimate::Estimate, interleaved::RatioBound};
+use tare_analysis::{estimate::Estimate, interleaved::RatioBound, sequential::ClaimOutcome};
 
 use crate::document::{Document, Section, Table, Tone, Value};
 
@@ -46,6 +46,7 @@ pub struct Claim {
     pub id: String,
     /// What was claimed.
     pub text: String,
+    pub held: Held,
     pub direction: Option<Word>,
     pub verdict: Option<Word>,
     pub evidence: String,
@@ -73,14 +74,18 @@ pub struct Word {
     pub tone: Tone,
 }
 
-/// What became of a claim, in one word for each kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// What became of a claim.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Held {
-    AsStated,
-    InDirectionOnly,
-    Contradicted,
+    Holds,
+    /// That is ahead which is claimed to be, and by another factor.
+    OtherSize,
+    DoesNotHold,
+    #[default]
     Inconclusive,
+    /// Whatever it says: all that decided it is of one round, or of a load that was at its own ceiling.
+    Weak,
 }
 
 /// Two services of one run, by the figures of the same blocks.
@@ -246,22 +251,13 @@ impl Claim {
         let claim = |row: Reader<'_>| Claim {
             id: row.text("id"),
             text: row.text("claim"),
+            held: Held::of(&row),
             direction: row.word("direction"),
             verdict: row.word("verdict"),
             evidence: row.text("evidence"),
             checks: ClaimCheck::of(document, &row.text("id")),
         };
         rows.map(claim).collect()
-    }
-
-    pub fn held(&self) -> Held {
-        let tone = |word: &Option<Word>| word.as_ref().map(|word| word.tone);
-        match (tone(&self.verdict), tone(&self.direction)) {
-            (Some(Tone::Good), _) => Held::AsStated,
-            (Some(Tone::Open | Tone::Bad), Some(Tone::Good)) => Held::InDirectionOnly,
-            (Some(Tone::Bad), _) => Held::Contradicted,
-            _ => Held::Inconclusive,
-        }
     }
 }
 
@@ -286,23 +282,53 @@ impl ClaimCheck {
 }
 
 impl Held {
-    pub const ALL: [Held; 4] =
-        [Held::AsStated, Held::InDirectionOnly, Held::Contradicted, Held::Inconclusive];
+    pub const ALL: [Held; 5] =
+        [Held::Holds, Held::OtherSize, Held::DoesNotHold, Held::Inconclusive, Held::Weak];
 
+    fn of(row: &Reader<'_>) -> Held {
+        if row.flag("is_weak") {
+            return Held::Weak;
+        }
+        match row.text("outcome").parse() {
+            Ok(ClaimOutcome::Holds) => Held::Holds,
+            Ok(ClaimOutcome::OtherSize) => Held::OtherSize,
+            Ok(ClaimOutcome::DoesNotHold) => Held::DoesNotHold,
+            Ok(ClaimOutcome::Inconclusive) | Err(_) => Held::Inconclusive,
+        }
+    }
+
+    /// Of one claim.
     pub(crate) fn text(self) -> &'static str {
         match self {
-            Held::AsStated => "as stated",
-            Held::InDirectionOnly => "in direction only",
-            Held::Contradicted => "contradicted",
+            Held::Holds => "holds",
+            Held::OtherSize => "holds in direction only",
+            Held::DoesNotHold => "does not hold",
             Held::Inconclusive => "inconclusive",
+            Held::Weak => "weak evidence only",
+        }
+    }
+
+    /// Behind a number of claims.
+    pub(crate) fn verb(self, count: usize) -> &'static str {
+        match (self, count) {
+            (Held::Holds, 1) => "holds",
+            (Held::Holds, _) => "hold",
+            (Held::OtherSize, 1) => "holds in direction only",
+            (Held::OtherSize, _) => "hold in direction only",
+            (Held::DoesNotHold, 1) => "does not hold",
+            (Held::DoesNotHold, _) => "do not hold",
+            (Held::Inconclusive, 1) => "is inconclusive",
+            (Held::Inconclusive, _) => "are inconclusive",
+            (Held::Weak, 1) => "has weak evidence only",
+            (Held::Weak, _) => "have weak evidence only",
         }
     }
 
     pub(crate) fn tone(self) -> Tone {
         match self {
-            Held::AsStated => Tone::Good,
-            Held::Contradicted => Tone::Bad,
-            Held::InDirectionOnly | Held::Inconclusive => Tone::Open,
+            Held::Holds => Tone::Good,
+            Held::DoesNotHold => Tone::Bad,
+            Held::OtherSize | Held::Inconclusive | Held::Weak => Tone::Open,
         }
     }
 }

@@ -40,6 +40,10 @@ pub(crate) fn verdicts(run: &Experiment) -> Option<Section> {
             "With the factors and figures that were claimed. Weak: all that decided it is of one round, or of a load that was at its \
              own ceiling.",
         )
+        .text("outcome", "outcome", |(_, claim)| <&str>::from(claim.outcome()))
+        .hidden()
+        .flag("is_weak", "weak evidence only", |(_, claim)| claim.stated.weak.is_some())
+        .hidden()
         .text("measured_for", "measured for", |(_, claim)| claim.measured_for.clone())
         .help("If it is not the published time or number.")
         .text("claim", "what was claimed", |(_, claim)| claim.text.clone())
