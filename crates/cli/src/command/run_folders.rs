@@ -1,6 +1,9 @@
 //! Run folders in a folder, each with the name by which it is asked for.
 
-use std::{fs, path::{Path, PathBuf}};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use tare_bench::folder::series;
 

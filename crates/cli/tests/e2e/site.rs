@@ -62,7 +62,8 @@ fn target(page: &str, link: &str) -> String {
 fn without_scripts(page: &str) -> String {
     let mut text = String::new();
     for part in page.split("<script") {
-        let rest = if text.is_empty() { part } else { part.split_once("</script>").map_or("", |(_, rest)| rest) };
+        let rest =
+            if text.is_empty() { part } else { part.split_once("</script>").map_or("", |(_, rest)| rest) };
         text.push_str(rest);
         text.push(' ');
     }
@@ -95,7 +96,10 @@ fn no_link_of_a_site_is_dead_and_every_page_is_valid() {
             let to = if path.is_empty() { (*name).to_owned() } else { target(name, path) };
             assert!(files.contains_key(&to), "{name}: \"{link}\" leads to no file");
             let known = ids.get(to.as_str());
-            assert!(anchor.is_empty() || known.is_some_and(|ids| ids.contains(anchor)), "{name}: \"{link}\": no such part");
+            assert!(
+                anchor.is_empty() || known.is_some_and(|ids| ids.contains(anchor)),
+                "{name}: \"{link}\": no such part"
+            );
             links += 1;
         }
     }
@@ -106,7 +110,11 @@ fn no_link_of_a_site_is_dead_and_every_page_is_valid() {
 fn valid(root: &Path) {
     let jar = real_root().join(CHECKER);
     if !jar.is_file() {
-        assert!(std::env::var_os("TARE_TEST_ALL").is_none(), "{} is not there: run scripts/setup.sh", jar.display());
+        assert!(
+            std::env::var_os("TARE_TEST_ALL").is_none(),
+            "{} is not there: run scripts/setup.sh",
+            jar.display()
+        );
         eprintln!("skipped: the HTML of a site is not checked, since {} is not there", jar.display());
         return;
     }
@@ -195,11 +203,19 @@ fn what_is_no_site_is_not_written_over_and_what_is_no_run_is_named() {
     let quick = real_root().join("record/quick");
     workspace.write("mine/notes.txt", "mine");
     let refused = workspace.tare(&["site", "mine", quick.to_str().unwrap()]).expect(1);
-    assert!(refused.stderr.contains("mine: is not empty, and no site of this command; name a new folder"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("mine: is not empty, and no site of this command; name a new folder"),
+        "{}",
+        refused.stderr
+    );
     let no_run = workspace.tare(&["site", "out", "mine"]).expect(1);
     assert!(no_run.stderr.contains("mine: is no run folder, and there is none in it"), "{}", no_run.stderr);
     let no_folder = workspace.tare(&["site", "out", "mine/notes.txt"]).expect(1);
-    assert!(no_folder.stderr.contains("name run folders, or a folder of run folders"), "{}", no_folder.stderr);
+    assert!(
+        no_folder.stderr.contains("name run folders, or a folder of run folders"),
+        "{}",
+        no_folder.stderr
+    );
     let none = workspace.tare(&["site", "out"]).expect(1);
     assert!(none.stderr.contains("there are no runs"), "{}", none.stderr);
     let no_url = workspace.tare(&["site", "out", "--url", "here"]).expect(1);
@@ -211,11 +227,16 @@ fn what_is_no_site_is_not_written_over_and_what_is_no_run_is_named() {
 fn a_site_whose_place_is_known_says_it_to_who_shows_links() {
     let workspace = Workspace::new(&[]);
     let quick = real_root().join("record/quick");
-    let words = ["site", "out", "--url", "https://example.org/tare", "--title", "Ours", quick.to_str().unwrap()];
+    let words =
+        ["site", "out", "--url", "https://example.org/tare", "--title", "Ours", quick.to_str().unwrap()];
     workspace.tare(&words).expect(0);
     let read = |name: &str| fs::read_to_string(workspace.root().join("out").join(name)).unwrap();
     let page = read("run/quick/index.html");
-    assert!(page.contains("<meta property=\"og:image\" content=\"https://example.org/tare/run/quick/preview.png\">"));
+    assert!(
+        page.contains(
+            "<meta property=\"og:image\" content=\"https://example.org/tare/run/quick/preview.png\">"
+        )
+    );
     assert!(page.contains("<link rel=\"canonical\" href=\"https://example.org/tare/run/quick/index.html\">"));
     let picture = fs::read(workspace.root().join("out/run/quick/preview.png")).unwrap();
     assert_eq!(&picture[..8], b"\x89PNG\r\n\x1a\n");

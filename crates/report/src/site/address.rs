@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// The longest name of a folder: longer ones are cut, and told apart by their hash.
+/// The longest name of a folder: longer ones are cut, and have a part of their hash.
 const NAME_BYTES_MAX: usize = 100;
 
 /// What of a site a link leads to.

@@ -5,14 +5,7 @@ use askama::Template;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
-use super::{
-    SiteError,
-    address::slug,
-    catalogue::Experiment,
-    index::ranks,
-    row::Row,
-    words::shown,
-};
+use super::{SiteError, address::slug, catalogue::ExperimentRuns, index::ranks, row::Row, words::shown};
 use crate::{document::Unit, write::File};
 
 /// Width of a letter, of a margin: nearly so, as with all badges.
@@ -58,7 +51,7 @@ pub(super) fn message(row: &Row) -> Option<String> {
     Some(format!("{}{rank}", shown(figure, Unit::Times)))
 }
 
-pub(super) fn of_experiment(experiment: &Experiment<'_>) -> Result<Vec<File>, SiteError> {
+pub(super) fn of_experiment(experiment: &ExperimentRuns<'_>) -> Result<Vec<File>, SiteError> {
     let run = experiment.speaker();
     let ranked = run.rows.iter().filter(|row| row.ranks.is_some()).count();
     let label = format!("CPU of {}", run.reference);
@@ -68,8 +61,10 @@ pub(super) fn of_experiment(experiment: &Experiment<'_>) -> Result<Vec<File>, Si
         let Some(message) = message(row) else { continue };
         let message = if row.ranks.is_some() { format!("{message} of {ranked}") } else { message };
         let px = |text: &str| text.width() * LETTER_PX + 2 * MARGIN_PX;
-        let badge = Badge { label: &label, message: &message, label_px: px(&label), message_px: px(&message) };
-        let endpoint = Endpoint { schema_version: 1, label: &label, message: &message, color: "informational" };
+        let badge =
+            Badge { label: &label, message: &message, label_px: px(&label), message_px: px(&message) };
+        let endpoint =
+            Endpoint { schema_version: 1, label: &label, message: &message, color: "informational" };
         let json = serde_json::to_string(&endpoint).unwrap_or_default();
         let files_of = [("svg", badge.render()?), ("json", json)];
         files.extend(files_of.map(|(end, text)| File {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::row::Figure;
+use super::row::RunFigure;
 use crate::document::Unit;
 
 /// What a scale has beyond its outermost points, as a share of it.
@@ -12,19 +12,19 @@ const SPAN_MIN: f64 = 0.2;
 
 /// From numbers above 0 to shares of a width.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Scale {
+pub(crate) struct LogScale {
     low: f64,
     high: f64,
 }
 
-impl Scale {
+impl LogScale {
     /// Of all figures with their intervals, and of 1.
-    pub(crate) fn of<'a>(figures: impl Iterator<Item = &'a Figure>) -> Scale {
+    pub(crate) fn of<'a>(figures: impl Iterator<Item = &'a RunFigure>) -> LogScale {
         let numbers = figures.flat_map(|figure| [Some(figure.value), figure.low, figure.high]).flatten();
         let logarithms = numbers.filter(|number| *number > 0.0).map(f64::ln);
         let (low, high) = logarithms.fold((0.0_f64, 0.0_f64), |(low, high), at| (low.min(at), high.max(at)));
         let margin = (high - low).max(SPAN_MIN) * MARGIN;
-        Scale { low: low - margin, high: low + (high - low).max(SPAN_MIN) + margin }
+        LogScale { low: low - margin, high: low + (high - low).max(SPAN_MIN) + margin }
     }
 
     /// From 0 to 1.
@@ -41,9 +41,9 @@ const TRACK: (f64, f64) = (110.0, 330.0);
 const LETTERS_MAX: usize = 15;
 
 /// The first rows of a run, a point and its interval each, with a line at 1.
-pub(crate) fn points<'a>(rows: impl Iterator<Item = (&'a str, Figure)>) -> String {
-    let rows: Vec<(&str, Figure)> = rows.take(POINTS_MAX).collect();
-    let scale = Scale::of(rows.iter().map(|(_, figure)| figure));
+pub(crate) fn points<'a>(rows: impl Iterator<Item = (&'a str, RunFigure)>) -> String {
+    let rows: Vec<(&str, RunFigure)> = rows.take(POINTS_MAX).collect();
+    let scale = LogScale::of(rows.iter().map(|(_, figure)| figure));
     let x = |number: f64| TRACK.0 + (TRACK.1 - TRACK.0) * scale.share(number);
     let height = ROW * rows.len() as f64;
     if rows.is_empty() {
@@ -68,9 +68,9 @@ pub(crate) fn points<'a>(rows: impl Iterator<Item = (&'a str, Figure)>) -> Strin
 }
 
 /// What was claimed of a ratio, and what was found.
-pub(crate) struct Strip<'a> {
+pub(crate) struct ClaimStrip<'a> {
     pub(crate) name: &'a str,
-    pub(crate) found: Figure,
+    pub(crate) found: RunFigure,
     pub(crate) published: Option<f64>,
     /// Both ends of what was claimed; open where there is none.
     pub(crate) claimed: [Option<f64>; 2],
@@ -84,15 +84,16 @@ const STRIP: f64 = 36.0;
 const STRIP_LETTERS_MAX: usize = 52;
 
 /// A strip for each comparison: the claimed range as a band, what was published as a ring, what was found as a point with its interval.
-pub(crate) fn strips(strips: &[Strip<'_>]) -> String {
+pub(crate) fn strips(strips: &[ClaimStrip<'_>]) -> String {
     if strips.is_empty() {
         return String::new();
     }
-    let figures: Vec<Figure> = strips.iter().flat_map(Strip::figures).collect();
-    let scale = Scale::of(figures.iter());
+    let figures: Vec<RunFigure> = strips.iter().flat_map(ClaimStrip::figures).collect();
+    let scale = LogScale::of(figures.iter());
     let x = |number: f64| EDGE + (STRIP_WIDTH - 2.0 * EDGE) * scale.share(number);
     let (height, one) = (STRIP * strips.len() as f64, x(1.0));
-    let mut svg = format!("<svg class=\"strips\" viewBox=\"0 0 {STRIP_WIDTH} {height}\" aria-hidden=\"true\">");
+    let mut svg =
+        format!("<svg class=\"strips\" viewBox=\"0 0 {STRIP_WIDTH} {height}\" aria-hidden=\"true\">");
     for (place, strip) in strips.iter().enumerate() {
         let (top, y) = (STRIP * place as f64, STRIP * place as f64 + 25.0);
         let name: String = strip.name.chars().take(STRIP_LETTERS_MAX).collect();
@@ -100,7 +101,11 @@ pub(crate) fn strips(strips: &[Strip<'_>]) -> String {
         let [from, to] = [strip.claimed[0].map_or(0.0, x), strip.claimed[1].map_or(STRIP_WIDTH, x)];
         if strip.claimed != [None, None] {
             let width = (to - from).max(2.0);
-            _ = write!(svg, "<rect class=\"band\" x=\"{from:.1}\" y=\"{}\" width=\"{width:.1}\" height=\"16\"/>", y - 8.0);
+            _ = write!(
+                svg,
+                "<rect class=\"band\" x=\"{from:.1}\" y=\"{}\" width=\"{width:.1}\" height=\"16\"/>",
+                y - 8.0
+            );
         }
         _ = write!(svg, "<path d=\"M{one:.1} {}V{}\"/>", y - 9.0, y + 9.0);
         if let Some((low, high)) = strip.found.ends() {
@@ -115,10 +120,10 @@ pub(crate) fn strips(strips: &[Strip<'_>]) -> String {
     svg + "</svg>"
 }
 
-impl Strip<'_> {
-    fn figures(&self) -> impl Iterator<Item = Figure> {
+impl ClaimStrip<'_> {
+    fn figures(&self) -> impl Iterator<Item = RunFigure> {
         let other = [self.published, self.claimed[0], self.claimed[1]].into_iter().flatten();
-        let other = other.map(|value| Figure { value, ..Figure::default() });
+        let other = other.map(|value| RunFigure { value, ..RunFigure::default() });
         std::iter::once(self.found).chain(other)
     }
 }
@@ -127,7 +132,7 @@ impl Strip<'_> {
 pub(crate) struct Step {
     /// For who cannot see it, and who points at it.
     pub(crate) text: String,
-    pub(crate) figure: Option<Figure>,
+    pub(crate) figure: Option<RunFigure>,
 }
 
 const WIDTH: f64 = 240.0;
@@ -135,7 +140,7 @@ const HEIGHT: f64 = 56.0;
 const EDGE: f64 = 7.0;
 
 /// A series over time: a point and its interval for each run, joined.
-pub(crate) fn trend(steps: &[Step], scale: Scale) -> String {
+pub(crate) fn trend(steps: &[Step], scale: LogScale) -> String {
     let x = |place: usize| EDGE + (WIDTH - 2.0 * EDGE) * place as f64 / (steps.len().max(2) - 1) as f64;
     let y = |number: f64| HEIGHT - EDGE - (HEIGHT - 2.0 * EDGE) * scale.share(number);
     let told: Vec<&str> = steps.iter().map(|step| step.text.as_str()).collect();
@@ -150,7 +155,12 @@ pub(crate) fn trend(steps: &[Step], scale: Scale) -> String {
     for (place, step, figure) in known() {
         let at = x(place);
         if let Some((low, high)) = figure.ends() {
-            _ = write!(svg, "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{:.1}\" y2=\"{:.1}\"/>", y(low), y(high));
+            _ = write!(
+                svg,
+                "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{:.1}\" y2=\"{:.1}\"/>",
+                y(low),
+                y(high)
+            );
         }
         let (cy, title) = (y(figure.value), escaped(&step.text));
         _ = write!(svg, "<circle cx=\"{at:.1}\" cy=\"{cy:.1}\" r=\"3\"><title>{title}</title></circle>");
@@ -178,23 +188,23 @@ pub(crate) fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn figure(value: f64, low: f64, high: f64) -> Figure {
-        Figure { value, low: Some(low), high: Some(high), ..Figure::default() }
+    fn figure(value: f64, low: f64, high: f64) -> RunFigure {
+        RunFigure { value, low: Some(low), high: Some(high), ..RunFigure::default() }
     }
 
     #[test]
     fn a_scale_has_room_for_all_and_for_one() {
         let figures = [figure(2.0, 1.5, 3.0), figure(40.0, 30.0, 50.0)];
-        let scale = Scale::of(figures.iter());
+        let scale = LogScale::of(figures.iter());
         let places = [1.0, 1.5, 2.0, 40.0, 50.0].map(|number| scale.share(number));
         assert!(places.is_sorted() && places[0] > 0.0 && places[4] < 1.0, "{places:?}");
-        let alike = Scale::of([figure(1.0, 0.999, 1.001)].iter());
+        let alike = LogScale::of([figure(1.0, 0.999, 1.001)].iter());
         assert!(alike.share(1.001) - alike.share(0.999) < 0.02, "noise does not fill a scale");
     }
 
     #[test]
     fn a_strip_has_what_was_claimed_published_and_found() {
-        let strip = |claimed, is_weak| Strip {
+        let strip = |claimed, is_weak| ClaimStrip {
             name: "a / <b>",
             found: figure(0.6, 0.5, 0.7),
             published: Some(0.3),
@@ -211,8 +221,12 @@ mod tests {
     #[test]
     fn a_series_has_a_point_for_each_known_figure() {
         let step = |text: &str, figure| Step { text: text.to_owned(), figure };
-        let steps = [step("1 < 2", Some(figure(2.0, 1.9, 2.1))), step("none", None), step("b", Some(figure(3.0, 2.0, 4.0)))];
-        let drawn = trend(&steps, Scale::of(steps.iter().filter_map(|step| step.figure.as_ref())));
+        let steps = [
+            step("1 < 2", Some(figure(2.0, 1.9, 2.1))),
+            step("none", None),
+            step("b", Some(figure(3.0, 2.0, 4.0))),
+        ];
+        let drawn = trend(&steps, LogScale::of(steps.iter().filter_map(|step| step.figure.as_ref())));
         assert_eq!(drawn.matches("<circle").count(), 2);
         assert!(drawn.contains("aria-label=\"1 &lt; 2; none; b\""), "{drawn}");
     }

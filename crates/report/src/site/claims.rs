@@ -3,11 +3,11 @@
 use askama::Template;
 
 use super::{
-    Entry, Settings, SiteError,
+    RunEntry, Settings, SiteError,
     address::{Address, slug},
     catalogue::Catalogue,
-    chart::{self, Strip},
-    frame::{self, Frame},
+    chart::{self, ClaimStrip},
+    frame::{self, PageFrame},
     row::{Claim, ClaimCheck, Held},
     words::several,
 };
@@ -17,18 +17,18 @@ use crate::write::File;
 #[template(path = "site/claims.html")]
 struct Claims<'a> {
     tally: Tally,
-    experiments: Vec<Experiment<'a>>,
+    experiments: Vec<ClaimedAgain<'a>>,
 }
 
-struct Experiment<'a> {
-    run: &'a Entry,
+struct ClaimedAgain<'a> {
+    run: &'a RunEntry,
     link: String,
     /// What does it again.
     command: String,
-    claims: Vec<Card<'a>>,
+    claims: Vec<ClaimCard<'a>>,
 }
 
-struct Card<'a> {
+struct ClaimCard<'a> {
     claim: &'a Claim,
     anchor: String,
     held: Held,
@@ -39,10 +39,10 @@ struct Card<'a> {
 /// Comparisons that are drawn of a claim; its run has all of them.
 const CHECKS_MAX: usize = 4;
 
-impl<'a> Card<'a> {
-    fn of(claim: &'a Claim, experiment: &str) -> Card<'a> {
-        let strips: Vec<Strip<'_>> = claim.checks.iter().take(CHECKS_MAX).map(strip).collect();
-        Card {
+impl<'a> ClaimCard<'a> {
+    fn of(claim: &'a Claim, experiment: &str) -> ClaimCard<'a> {
+        let strips: Vec<ClaimStrip<'_>> = claim.checks.iter().take(CHECKS_MAX).map(strip).collect();
+        ClaimCard {
             claim,
             anchor: format!("{}.{}", slug(experiment), slug(&claim.id)),
             held: claim.held,
@@ -51,8 +51,8 @@ impl<'a> Card<'a> {
     }
 }
 
-fn strip(check: &ClaimCheck) -> Strip<'_> {
-    Strip {
+fn strip(check: &ClaimCheck) -> ClaimStrip<'_> {
+    ClaimStrip {
         name: &check.name,
         found: check.found,
         published: check.published,
@@ -87,7 +87,9 @@ impl Tally {
     pub(super) fn sentence(&self) -> String {
         let part = |of: &Count| format!("{} {}", of.count, of.verb());
         let parts: Vec<String> = self.counts.iter().map(part).collect();
-        let Some((last, first)) = parts.split_last().filter(|_| self.claims > 0) else { return String::new() };
+        let Some((last, first)) = parts.split_last().filter(|_| self.claims > 0) else {
+            return String::new();
+        };
         let claims = several(self.claims, "claim");
         let of = several(self.experiments, "published benchmark");
         let and = if first.is_empty() { "" } else { " and " };
@@ -122,14 +124,14 @@ pub(super) fn tally(site: &Catalogue<'_>) -> Tally {
 pub(super) fn page(site: &Catalogue<'_>, settings: &Settings) -> Result<File, SiteError> {
     let tally = tally(site);
     let title = "What published benchmarks claimed, measured again";
-    let frame = Frame::new(Address::Claims, title, &tally.sentence(), settings);
+    let frame = PageFrame::new(Address::Claims, title, &tally.sentence(), settings);
     let experiments = site.published().map(|experiment| {
         let run = experiment.speaker();
-        Experiment {
+        ClaimedAgain {
             run,
             link: frame.to(Address::Run(&run.id)),
             command: format!("tare run experiments/published/{}.toml", run.experiment),
-            claims: run.claims.iter().map(|claim| Card::of(claim, &run.experiment)).collect(),
+            claims: run.claims.iter().map(|claim| ClaimCard::of(claim, &run.experiment)).collect(),
         }
     });
     let page = Claims { tally, experiments: experiments.collect() };
@@ -151,6 +153,9 @@ mod tests {
         let expected = "Of 6 claims of 1 published benchmark 3 hold, 2 do not hold and 1 is inconclusive.";
         assert_eq!(both.sentence(), expected);
         assert_eq!(tally(&[]).sentence(), "");
-        assert_eq!(tally(&[(Held::Weak, 1)]).sentence(), "Of 1 claim of 1 published benchmark 1 has weak evidence only.");
+        assert_eq!(
+            tally(&[(Held::Weak, 1)]).sentence(),
+            "Of 1 claim of 1 published benchmark 1 has weak evidence only."
+        );
     }
 }

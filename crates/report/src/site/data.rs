@@ -4,10 +4,10 @@ use askama::Template;
 use serde::Serialize;
 
 use super::{
-    Entry, FORMAT, Settings, SiteError,
+    FORMAT, RunEntry, Settings, SiteError,
     address::{Address, slug},
     catalogue::Catalogue,
-    frame::{self, Frame},
+    frame::{self, PageFrame},
 };
 use crate::write::{File, json};
 
@@ -17,7 +17,7 @@ const SCHEMA: &str = include_str!("../../schema/site.schema.json");
 #[derive(Serialize)]
 struct Site<'a> {
     format: &'static str,
-    runs: &'a [Entry],
+    runs: &'a [RunEntry],
 }
 
 #[derive(Template)]
@@ -28,7 +28,7 @@ struct Data<'a> {
 }
 
 struct Run<'a> {
-    entry: &'a Entry,
+    entry: &'a RunEntry,
     page: String,
     json: String,
     /// Absent for a run without a table.
@@ -40,7 +40,7 @@ pub(super) fn path(id: &str, end: &str) -> String {
     format!("data/run/{}.{end}", slug(id))
 }
 
-pub(super) fn site(entries: &[Entry]) -> File {
+pub(super) fn site(entries: &[RunEntry]) -> File {
     // Strings and finite numbers only: there is nothing that JSON could not say.
     let text = serde_json::to_string(&Site { format: FORMAT, runs: entries }).unwrap_or_default();
     File { name: "data/site.json".to_owned(), bytes: (text + "\n").into_bytes() }
@@ -53,12 +53,12 @@ pub(super) fn schemas() -> [File; 2] {
 
 pub(super) fn page(site: &Catalogue<'_>, settings: &Settings) -> Result<File, SiteError> {
     let lead = "All figures as JSON and CSV, with their schema.";
-    let frame = Frame::new(Address::Data, "Data", lead, settings);
+    let frame = PageFrame::new(Address::Data, "Data", lead, settings);
     let runs = site.runs.iter().map(|entry| run(entry, &frame)).collect();
     frame::file(&frame, &Data { root: &frame.root, runs }.render()?)
 }
 
-fn run<'a>(entry: &'a Entry, frame: &Frame<'_>) -> Run<'a> {
+fn run<'a>(entry: &'a RunEntry, frame: &PageFrame<'_>) -> Run<'a> {
     let at = |end: &str| format!("{}{}", frame.root, path(&entry.id, end));
     Run {
         entry,

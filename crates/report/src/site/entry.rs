@@ -15,7 +15,7 @@ use crate::{
 };
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct RunEntry {
     /// Its folder of the site: `run/ID/`.
     pub id: String,
     /// What the experiment's file is called: runs of one name are one series in time.
@@ -40,12 +40,12 @@ pub struct Entry {
     pub pairs: Vec<Pair>,
 }
 
-impl Entry {
+impl RunEntry {
     /// The run in this folder, with the document that its own page shows.
     ///
     /// # Errors
     /// If it is no run folder, or cannot be read at all.
-    pub fn read(run: &Path, id: &str) -> Result<(Entry, Document), GatherError> {
+    pub fn read(run: &Path, id: &str) -> Result<(RunEntry, Document), GatherError> {
         let document = gather(run)?;
         let header = folder::read_header(run).ok();
         let machine = header.as_ref().map(|header| {
@@ -55,7 +55,7 @@ impl Entry {
         let plan = header.as_ref().map(|header| &header.plan);
         let experiment = plan.map_or_else(String::new, |plan| plan.experiment.clone());
         let reference = plan.and_then(|plan| plan.reference.clone()).unwrap_or_default();
-        let entry = Entry {
+        let entry = RunEntry {
             id: id.to_owned(),
             experiment: if experiment.is_empty() { "other".to_owned() } else { experiment },
             kind: document.kind,

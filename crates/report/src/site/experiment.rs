@@ -3,13 +3,13 @@
 use std::fmt::Write;
 
 use super::{
-    Entry, Settings, SiteError,
+    RunEntry, Settings, SiteError,
     address::Address,
-    catalogue::Experiment,
-    chart::{Scale, Step, escaped, trend},
-    frame::{self, Frame, Sections},
+    catalogue::ExperimentRuns,
+    chart::{LogScale, Step, escaped, trend},
+    frame::{self, PageFrame, Sections},
     index::Standing,
-    row::Figure,
+    row::RunFigure,
     words::{several, shown},
 };
 use crate::{
@@ -19,10 +19,10 @@ use crate::{
 };
 use askama::Template;
 
-pub(super) fn page(experiment: &Experiment<'_>, settings: &Settings) -> Result<File, SiteError> {
+pub(super) fn page(experiment: &ExperimentRuns<'_>, settings: &Settings) -> Result<File, SiteError> {
     let newest = experiment.speaker();
     let address = Address::Experiment(experiment.name);
-    let frame = Frame::new(address, &newest.title, &newest.answer, settings);
+    let frame = PageFrame::new(address, &newest.title, &newest.answer, settings);
     let sections = [runs(experiment)];
     let link = |key: &str, id: &str| (key == "run").then(|| frame.to(Address::Run(id)));
     let page = Sections {
@@ -37,14 +37,14 @@ pub(super) fn page(experiment: &Experiment<'_>, settings: &Settings) -> Result<F
     frame::file(&frame, &page.render()?)
 }
 
-fn newest_link(run: &Entry, frame: &Frame<'_>) -> String {
+fn newest_link(run: &RunEntry, frame: &PageFrame<'_>) -> String {
     let (link, day) = (frame.to(Address::Run(&run.id)), escaped(&run.day()));
     format!("<p class=\"go\"><a href=\"{link}\">All figures of the run of {day}</a></p>")
 }
 
-fn runs(experiment: &Experiment<'_>) -> Section {
+fn runs(experiment: &ExperimentRuns<'_>) -> Section {
     let columns = Columns::new()
-        .text("run", "run", |run: &&Entry| run.id.clone())
+        .text("run", "run", |run: &&RunEntry| run.id.clone())
         .text("day", "day", |run| run.day())
         .text("machine", "machine", |run| run.machine.clone())
         .text("state", "state", |run| standing(run))
@@ -57,17 +57,17 @@ fn runs(experiment: &Experiment<'_>) -> Section {
     Section::new("runs", "Runs", &lead, columns.table(caption, experiment.runs.iter().copied()))
 }
 
-fn standing(run: &Entry) -> Value {
+fn standing(run: &RunEntry) -> Value {
     let tone = if run.is_sound() { Tone::Plain } else { Tone::Open };
     Value::Word(Standing::of(run).text, tone)
 }
 
 /// The series of each service; nothing where there is one run.
-fn trends(experiment: &Experiment<'_>, frame: &Frame<'_>) -> String {
+fn trends(experiment: &ExperimentRuns<'_>, frame: &PageFrame<'_>) -> String {
     let series = experiment.series();
     let Some(newest) = series.last().filter(|_| series.len() > 1) else { return String::new() };
     let figures = series.iter().flat_map(|run| &run.rows).filter_map(|row| row.cpu_ratio.as_ref());
-    let scale = Scale::of(figures);
+    let scale = LogScale::of(figures);
     let mut html = format!(
         "<section class=\"part\" aria-labelledby=\"trends\"><h2 id=\"trends\">Over time</h2><p class=\"lead\">CPU time per request, \
          related to {}'s, in {} on {}. All have one scale.</p><ul class=\"trends\">",
@@ -77,7 +77,7 @@ fn trends(experiment: &Experiment<'_>, frame: &Frame<'_>) -> String {
     );
     for row in newest.rows.iter().filter(|row| row.cpu_ratio.is_some()) {
         let steps: Vec<Step> = series.iter().map(|run| step(run, &row.service)).collect();
-        let known: Vec<Figure> = steps.iter().filter_map(|step| step.figure).collect();
+        let known: Vec<RunFigure> = steps.iter().filter_map(|step| step.figure).collect();
         let [Some(first), Some(last)] = [known.first(), known.last()] else { continue };
         let name = escaped(&row.service);
         let link = frame.to(Address::Service(&row.service));
@@ -92,7 +92,7 @@ fn trends(experiment: &Experiment<'_>, frame: &Frame<'_>) -> String {
     html + "</ul></section>"
 }
 
-fn step(run: &Entry, service: &str) -> Step {
+fn step(run: &RunEntry, service: &str) -> Step {
     let figure = run.row(service).and_then(|row| row.cpu_ratio);
     let value = figure.map_or("no figure".to_owned(), |figure| shown(figure, Unit::Times));
     Step { text: format!("{}: {value}", run.day()), figure }

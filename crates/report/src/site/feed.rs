@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use super::{Entry, Settings, SiteError, address::Address, catalogue::Catalogue};
+use super::{RunEntry, Settings, SiteError, address::Address, catalogue::Catalogue};
 use crate::write::File;
 
 /// Runs that a feed has.
@@ -15,7 +15,7 @@ struct Feed<'a> {
     /// Where the site is; a feed without it has links that are relative.
     url: &'a str,
     updated: &'a str,
-    runs: Vec<(&'a Entry, String)>,
+    runs: Vec<(&'a RunEntry, String)>,
 }
 
 #[derive(Template)]
@@ -27,7 +27,7 @@ struct Map {
 pub(super) fn feed(site: &Catalogue<'_>, settings: &Settings) -> Result<File, SiteError> {
     let url = settings.url.as_deref().unwrap_or_default();
     let updated = site.runs.first().map_or("1970-01-01T00:00:00Z", |run| run.began.as_str());
-    let link = |run: &Entry| format!("{url}{}", Address::Run(&run.id).path());
+    let link = |run: &RunEntry| format!("{url}{}", Address::Run(&run.id).path());
     let runs = site.runs.iter().take(RUNS_MAX).map(|run| (*run, link(run))).collect();
     let text = Feed { title: &settings.title, url, updated, runs }.render()?;
     Ok(File { name: "feed.xml".to_owned(), bytes: text.into_bytes() })

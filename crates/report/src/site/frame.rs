@@ -10,11 +10,14 @@ use super::{
 };
 use crate::{
     document::Section,
-    write::{File, html::{Around, SectionView}},
+    write::{
+        File,
+        html::{Around, SectionView},
+    },
 };
 
 /// The head of a page, and the way from it to the others.
-pub(crate) struct Frame<'a> {
+pub(crate) struct PageFrame<'a> {
     pub(crate) root: String,
     pub(crate) title: String,
     /// What it says, for who sees a link to it.
@@ -37,15 +40,15 @@ const LINKS: [(Address<'static>, &str); 5] = [
     (Address::Data, "Data"),
 ];
 
-impl<'a> Frame<'a> {
+impl<'a> PageFrame<'a> {
     pub(crate) fn new(
         address: Address<'a>,
         title: &str,
         description: &str,
         settings: &'a Settings,
-    ) -> Frame<'a> {
+    ) -> PageFrame<'a> {
         let at = |path: &str| settings.url.as_ref().map(|url| format!("{url}{path}"));
-        Frame {
+        PageFrame {
             root: address.root(),
             title: title.to_owned(),
             description: first_sentence(description).to_owned(),
@@ -58,8 +61,8 @@ impl<'a> Frame<'a> {
     }
 
     /// With a picture beside the page.
-    pub(crate) fn image(self, path: &str, settings: &Settings) -> Frame<'a> {
-        Frame { image: settings.url.as_ref().map(|url| format!("{url}{path}")), ..self }
+    pub(crate) fn image(self, path: &str, settings: &Settings) -> PageFrame<'a> {
+        PageFrame { image: settings.url.as_ref().map(|url| format!("{url}{path}")), ..self }
     }
 
     pub(crate) fn links(&self) -> Vec<(String, &'static str, bool)> {
@@ -78,19 +81,19 @@ impl<'a> Frame<'a> {
 #[derive(Template)]
 #[template(path = "site/meta.html")]
 struct Meta<'a> {
-    frame: &'a Frame<'a>,
+    frame: &'a PageFrame<'a>,
 }
 
 #[derive(Template)]
 #[template(path = "site/bar.html")]
-struct Bar<'a> {
-    frame: &'a Frame<'a>,
+struct LinkBar<'a> {
+    frame: &'a PageFrame<'a>,
 }
 
 #[derive(Template)]
 #[template(path = "site/frame.html")]
 struct Whole<'a> {
-    frame: &'a Frame<'a>,
+    frame: &'a PageFrame<'a>,
     main: &'a str,
 }
 
@@ -112,19 +115,19 @@ pub(crate) struct Sections<'a> {
 }
 
 /// The same around the page of a run.
-pub(super) fn around(frame: &Frame<'_>, links: String) -> Result<Around, SiteError> {
+pub(super) fn around(frame: &PageFrame<'_>, links: String) -> Result<Around, SiteError> {
     let Assets { charts, page, site, .. } = frame.assets;
     let script = |path: &String| format!("<script src=\"{}{path}\" defer></script>\n", frame.root);
     Ok(Around {
         head: Meta { frame }.render()?,
-        bar: Bar { frame }.render()?,
+        bar: LinkBar { frame }.render()?,
         links,
         scripts: [charts, page, site].map(script).concat(),
     })
 }
 
 /// The page of this address around what its writer escaped.
-pub(super) fn file(frame: &Frame<'_>, main: &str) -> Result<File, SiteError> {
+pub(super) fn file(frame: &PageFrame<'_>, main: &str) -> Result<File, SiteError> {
     let text = Whole { frame, main }.render()?;
     Ok(File { name: frame.address.path(), bytes: text.into_bytes() })
 }

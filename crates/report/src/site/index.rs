@@ -4,13 +4,13 @@ use askama::Template;
 use tare_analysis::{estimate::Estimate, interleaved::RatioBound};
 
 use super::{
-    Entry, Settings, SiteError,
+    RunEntry, Settings, SiteError,
     address::Address,
-    catalogue::{Catalogue, Experiment},
+    catalogue::{Catalogue, ExperimentRuns},
     chart,
     claims::{self, Tally, tally},
-    frame::{self, Frame},
-    row::{Figure, Row},
+    frame::{self, PageFrame},
+    row::{Row, RunFigure},
     words::several,
 };
 use crate::{
@@ -29,24 +29,24 @@ const RUNS_MAX: usize = 20;
 struct Index<'a> {
     title: &'a str,
     hero: Option<Hero<'a>>,
-    cards: Vec<Card<'a>>,
+    cards: Vec<ExperimentCard<'a>>,
     languages: Vec<Language<'a>>,
     tally: Tally,
     claims: String,
-    runs: Vec<Listed<'a>>,
+    runs: Vec<ListedRun<'a>>,
     count: String,
 }
 
 /// The answer, and the table that it is of.
 struct Hero<'a> {
-    run: &'a Entry,
+    run: &'a RunEntry,
     link: String,
     view: SectionView<'a>,
     more: usize,
 }
 
-struct Card<'a> {
-    run: &'a Entry,
+struct ExperimentCard<'a> {
+    run: &'a RunEntry,
     link: String,
     count: String,
     standing: Standing,
@@ -60,8 +60,8 @@ struct Language<'a> {
     services: Vec<(&'a str, String)>,
 }
 
-struct Listed<'a> {
-    run: &'a Entry,
+struct ListedRun<'a> {
+    run: &'a RunEntry,
     link: String,
     standing: Standing,
 }
@@ -73,7 +73,7 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    pub(super) fn of(run: &Entry) -> Standing {
+    pub(super) fn of(run: &RunEntry) -> Standing {
         let (class, text) = match run {
             _ if run.is_damaged => ("broken", "damaged"),
             _ if run.is_sound() => ("complete", "complete"),
@@ -87,7 +87,7 @@ impl Standing {
 pub(super) fn page(site: &Catalogue<'_>, settings: &Settings) -> Result<File, SiteError> {
     let featured = site.featured();
     let description = featured.map_or("Measurements of HTTP frameworks.", |run| run.answer.as_str());
-    let frame = Frame::new(Address::Index, &settings.title, description, settings);
+    let frame = PageFrame::new(Address::Index, &settings.title, description, settings);
     let frame = match featured {
         Some(run) => frame.image(&format!("run/{}/preview.png", super::address::slug(&run.id)), settings),
         None => frame,
@@ -114,15 +114,15 @@ pub(super) fn page(site: &Catalogue<'_>, settings: &Settings) -> Result<File, Si
 }
 
 /// Those that rank services first, then the published ones.
-fn experiments<'a, 'b>(site: &'b Catalogue<'a>) -> Vec<&'b Experiment<'a>> {
-    let mut experiments: Vec<&Experiment<'_>> = site.experiments.values().collect();
+fn experiments<'a, 'b>(site: &'b Catalogue<'a>) -> Vec<&'b ExperimentRuns<'a>> {
+    let mut experiments: Vec<&ExperimentRuns<'_>> = site.experiments.values().collect();
     experiments.sort_by_key(|experiment| (!experiment.speaker().claims.is_empty(), experiment.name));
     experiments
 }
 
-fn card<'a>(experiment: &Experiment<'a>, frame: &Frame<'_>) -> Card<'a> {
+fn card<'a>(experiment: &ExperimentRuns<'a>, frame: &PageFrame<'_>) -> ExperimentCard<'a> {
     let run = experiment.speaker();
-    Card {
+    ExperimentCard {
         run,
         link: frame.to(Address::Experiment(experiment.name)),
         count: several(experiment.runs.len(), "run"),
@@ -132,7 +132,7 @@ fn card<'a>(experiment: &Experiment<'a>, frame: &Frame<'_>) -> Card<'a> {
 }
 
 /// How its claims fared, or the first of its rows.
-fn picture(run: &Entry) -> String {
+fn picture(run: &RunEntry) -> String {
     match run.claims.as_slice() {
         [] => chart::points(
             run.rows
@@ -144,11 +144,11 @@ fn picture(run: &Entry) -> String {
     }
 }
 
-fn listed<'a>(run: &'a Entry, frame: &Frame<'_>) -> Listed<'a> {
-    Listed { run, link: frame.to(Address::Run(&run.id)), standing: Standing::of(run) }
+fn listed<'a>(run: &'a RunEntry, frame: &PageFrame<'_>) -> ListedRun<'a> {
+    ListedRun { run, link: frame.to(Address::Run(&run.id)), standing: Standing::of(run) }
 }
 
-fn languages<'a>(site: &Catalogue<'a>, frame: &Frame<'_>) -> Vec<Language<'a>> {
+fn languages<'a>(site: &Catalogue<'a>, frame: &PageFrame<'_>) -> Vec<Language<'a>> {
     let of = |(name, services): (&'a str, Vec<&super::catalogue::Service<'a>>)| Language {
         name,
         link: frame.to(Address::Language(name)),
@@ -161,7 +161,7 @@ fn languages<'a>(site: &Catalogue<'a>, frame: &Frame<'_>) -> Vec<Language<'a>> {
 }
 
 /// The first rows of a run, in its own order.
-fn table(run: &Entry) -> Section {
+fn table(run: &RunEntry) -> Section {
     let rows = run.rows.iter().filter(|row| row.is_measured()).take(ROWS_MAX);
     let table = columns().table("Services, best first", rows);
     Section::new("services", "What each service costs", "", table)
@@ -187,15 +187,20 @@ pub(super) fn ranks([best, worst]: [u32; 2]) -> String {
 
 /// The figures of a row.
 pub(super) fn figures<'a, T>(row: impl Fn(&T) -> &'a Row + Copy + 'a) -> Columns<'a, T> {
-    let of = move |figure: fn(&Row) -> Option<Figure>| move |thing: &T| figure(row(thing)).map(Estimate::from);
+    let of =
+        move |figure: fn(&Row) -> Option<RunFigure>| move |thing: &T| figure(row(thing)).map(Estimate::from);
     Columns::new()
         .estimate(Unit::Times, "cpu_ratio", "CPU of reference", of(|row| row.cpu_ratio))
         .with(Column::track)
         .estimate(Unit::Nanoseconds, "cpu_ns_per_request", "CPU/request", of(|row| row.cpu_ns_per_request))
         .with(hinted)
-        .bounded(Unit::Share, "throughput_ratio", "throughput", of(|row| row.throughput_ratio), move |thing| {
-            row(thing).throughput_ratio.map_or_else(RatioBound::default, |figure| figure.bound)
-        })
+        .bounded(
+            Unit::Share,
+            "throughput_ratio",
+            "throughput",
+            of(|row| row.throughput_ratio),
+            move |thing| row(thing).throughput_ratio.map_or_else(RatioBound::default, |figure| figure.bound),
+        )
         .with(hinted)
         .estimate(Unit::PerSecond, "requests_per_second", "req/s", of(|row| row.requests_per_second))
         .with(hinted)

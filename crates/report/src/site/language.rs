@@ -6,7 +6,7 @@ use super::{
     Settings, SiteError,
     address::Address,
     catalogue::Service,
-    frame::{self, Frame, Sections},
+    frame::{self, PageFrame, Sections},
     index::{figures, ranks},
     words::several,
 };
@@ -16,9 +16,13 @@ use crate::{
     write::File,
 };
 
-pub(super) fn page(language: &str, services: &[&Service<'_>], settings: &Settings) -> Result<File, SiteError> {
+pub(super) fn page(
+    language: &str,
+    services: &[&Service<'_>],
+    settings: &Settings,
+) -> Result<File, SiteError> {
     let count = several(services.len(), "service");
-    let frame = Frame::new(Address::Language(language), language, &count, settings);
+    let frame = PageFrame::new(Address::Language(language), language, &count, settings);
     let sections = [table(services)];
     let link = |key: &str, name: &str| match key {
         "label" => Some(frame.to(Address::Service(name))),
@@ -42,11 +46,12 @@ fn table(services: &[&Service<'_>]) -> Section {
     let mut places: Vec<_> = places.collect();
     places.sort_by_key(|(run, row)| (run.experiment.as_str(), row.ranks.unwrap_or([u32::MAX; 2])));
     let columns = Columns::new()
-        .text("label", "service", |place: &&(&super::Entry, &super::Row)| place.1.service.clone())
+        .text("label", "service", |place: &&(&super::RunEntry, &super::Row)| place.1.service.clone())
         .text("experiment", "experiment", |place| place.0.experiment.clone())
         .with(Column::facet)
         .text("ranks", "rank", |place| place.1.ranks.map(ranks))
-        .and(figures(|place: &&(&super::Entry, &super::Row)| place.1));
-    let lead = "Ranks and ratios are of one run each: they are compared within an experiment, and not across.";
+        .and(figures(|place: &&(&super::RunEntry, &super::Row)| place.1));
+    let lead =
+        "Ranks and ratios are of one run each: they are compared within an experiment, and not across.";
     Section::new("services", "Services", lead, columns.table("Services by experiment", places))
 }

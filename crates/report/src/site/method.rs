@@ -2,7 +2,11 @@
 
 use askama::Template;
 
-use super::{Settings, SiteError, address::Address, frame::{self, Frame}};
+use super::{
+    Settings, SiteError,
+    address::Address,
+    frame::{self, PageFrame},
+};
 use crate::write::File;
 
 #[derive(Template)]
@@ -11,6 +15,6 @@ struct Method;
 
 pub(super) fn page(settings: &Settings) -> Result<File, SiteError> {
     let lead = "How Tare measures what a framework costs, and what its figures do not say.";
-    let frame = Frame::new(Address::Method, "Method", lead, settings);
+    let frame = PageFrame::new(Address::Method, "Method", lead, settings);
     frame::file(&frame, &Method.render()?)
 }

@@ -1,7 +1,7 @@
 //! A static site of many runs: any web server can serve it, and it opens from disk. Here are its pages as text and bytes;
 //! who writes them to a folder, and which of them are new, is not known here.
 //!
-//! A site is made in two steps. Each run gives its own files and an [`Entry`], which is all that the other pages need to know
+//! A site is made in two steps. Each run gives its own files and an [`RunEntry`], which is all that the other pages need to know
 //! of it; so a new run costs its own files and the pages that many runs share, however many runs there are.
 
 mod address;
@@ -26,8 +26,8 @@ mod service;
 mod versus;
 mod words;
 
-pub use entry::Entry;
-pub use row::{Claim, ClaimCheck, Figure, Held, Pair, Row, Word};
+pub use entry::RunEntry;
+pub use row::{Claim, ClaimCheck, Held, Pair, Row, RunFigure, Word};
 
 use crate::{
     Document,
@@ -66,7 +66,7 @@ pub enum SiteError {
 ///
 /// # Errors
 /// If a page cannot be made.
-pub fn of_run(entry: &Entry, document: &Document, settings: &Settings) -> Result<Vec<File>, SiteError> {
+pub fn of_run(entry: &RunEntry, document: &Document, settings: &Settings) -> Result<Vec<File>, SiteError> {
     run::files(entry, document, settings)
 }
 
@@ -74,7 +74,7 @@ pub fn of_run(entry: &Entry, document: &Document, settings: &Settings) -> Result
 ///
 /// # Errors
 /// If a page cannot be made.
-pub fn of_all(entries: &[Entry], settings: &Settings) -> Result<Vec<File>, SiteError> {
+pub fn of_all(entries: &[RunEntry], settings: &Settings) -> Result<Vec<File>, SiteError> {
     let site = Catalogue::of(entries);
     let mut files = vec![
         index::page(&site, settings)?,

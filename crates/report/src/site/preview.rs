@@ -12,8 +12,8 @@ use resvg::{
 };
 
 use super::{
-    Entry, SiteError,
-    chart::{Scale, escaped},
+    RunEntry, SiteError,
+    chart::{LogScale, escaped},
     row::Row,
     words::shown,
 };
@@ -37,7 +37,7 @@ static FONTS: LazyLock<Options<'static>> = LazyLock::new(|| {
 });
 
 /// A PNG of 1200 by 630 pixels.
-pub(super) fn draw(run: &Entry) -> Result<Vec<u8>, SiteError> {
+pub(super) fn draw(run: &RunEntry) -> Result<Vec<u8>, SiteError> {
     let failed = |reason: String| SiteError::Preview { page: run.id.clone(), reason };
     let tree = Tree::from_str(&svg(run), &FONTS).map_err(|error| failed(error.to_string()))?;
     let mut picture =
@@ -46,7 +46,7 @@ pub(super) fn draw(run: &Entry) -> Result<Vec<u8>, SiteError> {
     picture.encode_png().map_err(|error| failed(error.to_string()))
 }
 
-fn svg(run: &Entry) -> String {
+fn svg(run: &RunEntry) -> String {
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\"><rect width=\"{WIDTH}\" \
          height=\"{HEIGHT}\" fill=\"#fff\"/>"
@@ -64,11 +64,11 @@ fn svg(run: &Entry) -> String {
     svg + "</svg>"
 }
 
-fn rows(svg: &mut String, run: &Entry, top: f64) {
+fn rows(svg: &mut String, run: &RunEntry, top: f64) {
     let related = || run.rows.iter().filter(|row| row.cpu_ratio.is_some() && !row.is_reference);
     let room = ((HEIGHT - 70.0 - top) / 38.0).max(0.0) as usize;
     let rows: Vec<&Row> = related().take(ROWS_MAX.min(room)).collect();
-    let scale = Scale::of(rows.iter().filter_map(|row| row.cpu_ratio.as_ref()));
+    let scale = LogScale::of(rows.iter().filter_map(|row| row.cpu_ratio.as_ref()));
     let x = |number: f64| TRACK.0 + (TRACK.1 - TRACK.0) * scale.share(number);
     let bottom = top + 38.0 * rows.len() as f64;
     if !rows.is_empty() {
@@ -82,7 +82,11 @@ fn rows(svg: &mut String, run: &Entry, top: f64) {
         if let Some((low, high)) = figure.ends() {
             let (from, to) = (x(low), x(high));
             let width = (to - from).max(2.0);
-            _ = write!(svg, "<rect x=\"{from}\" y=\"{}\" width=\"{width}\" height=\"12\" fill=\"#9cc3ea\"/>", y - 6.0);
+            _ = write!(
+                svg,
+                "<rect x=\"{from}\" y=\"{}\" width=\"{width}\" height=\"12\" fill=\"#9cc3ea\"/>",
+                y - 6.0
+            );
         }
         _ = write!(svg, "<circle cx=\"{}\" cy=\"{y}\" r=\"7\" fill=\"#0a5ca8\"/>", x(figure.value));
         text(svg, (TRACK.1 + 30.0, y + 8.0), 24, "#14181f", &shown(figure, Unit::Times));
@@ -96,7 +100,10 @@ fn text(svg: &mut String, (x, y): (f64, f64), size: u32, colour: &str, text: &st
 
 fn bold(svg: &mut String, (x, y): (f64, f64), size: u32, text: &str) {
     let text = escaped(text);
-    _ = write!(svg, "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" font-weight=\"700\" fill=\"#14181f\">{text}</text>");
+    _ = write!(
+        svg,
+        "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" font-weight=\"700\" fill=\"#14181f\">{text}</text>"
+    );
 }
 
 /// An answer in as many lines as there is room for.

@@ -7,7 +7,7 @@ use crate::document::{Document, Section, Table, Tone, Value};
 
 /// A figure and its interval, where it has one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Figure {
+pub struct RunFigure {
     pub value: f64,
     /// It is an inequality.
     #[serde(default, skip_serializing_if = "is_exact")]
@@ -32,13 +32,13 @@ pub struct Row {
     /// The best and the worst rank that it may have.
     pub ranks: Option<[u32; 2]>,
     /// CPU time for a request, by the reference's.
-    pub cpu_ratio: Option<Figure>,
-    pub cpu_ns_per_request: Option<Figure>,
-    pub throughput_ratio: Option<Figure>,
-    pub requests_per_second: Option<Figure>,
+    pub cpu_ratio: Option<RunFigure>,
+    pub cpu_ns_per_request: Option<RunFigure>,
+    pub throughput_ratio: Option<RunFigure>,
+    pub requests_per_second: Option<RunFigure>,
     pub requests_per_second_published: Option<f64>,
-    pub latency_ns_p99: Option<Figure>,
-    pub rss_bytes_peak: Option<Figure>,
+    pub latency_ns_p99: Option<RunFigure>,
+    pub rss_bytes_peak: Option<RunFigure>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ pub struct Claim {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClaimCheck {
     pub name: String,
-    pub found: Figure,
+    pub found: RunFigure,
     pub published: Option<f64>,
     pub claimed_least: Option<f64>,
     pub claimed_most: Option<f64>,
@@ -94,8 +94,8 @@ pub struct Pair {
     pub first: String,
     pub second: String,
     /// The first's by the second's.
-    pub cpu_ratio: Option<Figure>,
-    pub throughput_ratio: Option<Figure>,
+    pub cpu_ratio: Option<RunFigure>,
+    pub throughput_ratio: Option<RunFigure>,
     /// With all pairs of the run allowed for; not known with too few blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub separated: Option<bool>,
@@ -140,36 +140,36 @@ impl<'a> Reader<'a> {
         Some(Word { text: value.text()?.to_owned(), tone: value.tone() })
     }
 
-    fn figure(&self, key: &str) -> Option<Figure> {
+    fn figure(&self, key: &str) -> Option<RunFigure> {
         let end = |end: &str| self.number(&format!("{key}_{end}"));
         let bound = match self.value(key)? {
             Value::Bounded(_, bound) => *bound,
             _ => RatioBound::Exact,
         };
-        Some(Figure { value: self.number(key)?, bound, low: end("low"), high: end("high") })
+        Some(RunFigure { value: self.number(key)?, bound, low: end("low"), high: end("high") })
     }
 }
 
-impl Figure {
+impl RunFigure {
     /// Both ends, where they are known.
     pub fn ends(&self) -> Option<(f64, f64)> {
         self.low.zip(self.high)
     }
 
     /// The same figure seen from the other of two sides.
-    pub(crate) fn inverse(self) -> Figure {
+    pub(crate) fn inverse(self) -> RunFigure {
         let bound = match self.bound {
             RatioBound::Exact => RatioBound::Exact,
             RatioBound::AtLeast => RatioBound::AtMost,
             RatioBound::AtMost => RatioBound::AtLeast,
         };
         let end = |end: Option<f64>| end.map(f64::recip);
-        Figure { value: self.value.recip(), bound, low: end(self.high), high: end(self.low) }
+        RunFigure { value: self.value.recip(), bound, low: end(self.high), high: end(self.low) }
     }
 }
 
-impl From<Figure> for Estimate {
-    fn from(figure: Figure) -> Estimate {
+impl From<RunFigure> for Estimate {
+    fn from(figure: RunFigure) -> Estimate {
         Estimate { low: figure.low, high: figure.high, ..Estimate::known(figure.value) }
     }
 }
@@ -182,9 +182,8 @@ impl Row {
     /// The services of the main table, or of the one beside the published figures. A table with several rows for a service says
     /// which there are, and no figure of them.
     pub(crate) fn all(document: &Document) -> Vec<Row> {
-        let has_services = |section: &&Section| {
-            section.table.as_ref().is_some_and(|table| table.place("label").is_some())
-        };
+        let has_services =
+            |section: &&Section| section.table.as_ref().is_some_and(|table| table.place("label").is_some());
         let Some(section) = document.sections.iter().find(has_services) else { return Vec::new() };
         let Some(table) = &section.table else { return Vec::new() };
         let mut rows: Vec<Row> = Vec::new();
@@ -354,8 +353,8 @@ impl Pair {
         Pair {
             first: self.second.clone(),
             second: self.first.clone(),
-            cpu_ratio: self.cpu_ratio.map(Figure::inverse),
-            throughput_ratio: self.throughput_ratio.map(Figure::inverse),
+            cpu_ratio: self.cpu_ratio.map(RunFigure::inverse),
+            throughput_ratio: self.throughput_ratio.map(RunFigure::inverse),
             ..*self
         }
     }

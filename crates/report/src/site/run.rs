@@ -1,16 +1,26 @@
 //! The files of one run.
 
-use super::{Entry, Settings, SiteError, address::{Address, slug}, data, frame::{self, Frame}, main_table, preview};
+use super::{
+    RunEntry, Settings, SiteError,
+    address::{Address, slug},
+    data,
+    frame::{self, PageFrame},
+    main_table, preview,
+};
 use crate::{
     Document,
     write::{File, csv, html, json},
 };
 
-pub(super) fn files(entry: &Entry, document: &Document, settings: &Settings) -> Result<Vec<File>, SiteError> {
+pub(super) fn files(
+    entry: &RunEntry,
+    document: &Document,
+    settings: &Settings,
+) -> Result<Vec<File>, SiteError> {
     let address = Address::Run(&entry.id);
     let title = format!("{}, {}", entry.title, entry.day());
     let picture = format!("run/{}/preview.png", slug(&entry.id));
-    let frame = Frame::new(address, &title, &entry.answer, settings).image(&picture, settings);
+    let frame = PageFrame::new(address, &title, &entry.answer, settings).image(&picture, settings);
     let experiment = frame.to(Address::Experiment(&entry.experiment));
     let links = format!("<a href=\"{experiment}\">over time</a>");
     let page = html::of_site(document, &frame::around(&frame, links)?)?;

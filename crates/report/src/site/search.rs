@@ -5,15 +5,21 @@ use super::{address::Address, catalogue::Catalogue};
 use crate::write::File;
 
 pub(super) fn index(site: &Catalogue<'_>) -> File {
-    let experiments =
-        site.experiments.values().map(|one| (one.speaker().title.as_str(), "experiment", Address::Experiment(one.name)));
+    let experiments = site
+        .experiments
+        .values()
+        .map(|one| (one.speaker().title.as_str(), "experiment", Address::Experiment(one.name)));
     let services = site.services.keys().map(|name| (*name, "service", Address::Service(name)));
     let languages = site.languages();
     let languages = languages.keys().map(|name| (*name, "language", Address::Language(name)));
     let runs = site.runs.iter().map(|run| (run.id.as_str(), "run", Address::Run(&run.id)));
     let all = services.chain(languages).chain(experiments).chain(runs);
-    let found: Vec<(&str, &str, String)> = all.map(|(name, kind, address)| (name, kind, address.path())).collect();
+    let found: Vec<(&str, &str, String)> =
+        all.map(|(name, kind, address)| (name, kind, address.path())).collect();
     // Strings only: there is nothing that JSON could not say.
     let json = serde_json::to_string(&found).unwrap_or_default();
-    File { name: "assets/search.js".to_owned(), bytes: format!("globalThis.tareSearch = {json};\n").into_bytes() }
+    File {
+        name: "assets/search.js".to_owned(),
+        bytes: format!("globalThis.tareSearch = {json};\n").into_bytes(),
+    }
 }

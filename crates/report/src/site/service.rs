@@ -3,12 +3,12 @@
 use askama::Template;
 
 use super::{
-    Entry, Settings, SiteError,
+    RunEntry, Settings, SiteError,
     address::{Address, pair},
     badge,
     catalogue::{Catalogue, Service},
     chart::escaped,
-    frame::{self, Frame, Sections},
+    frame::{self, PageFrame, Sections},
     index::{figures, ranks},
     row::Row,
     words::shown,
@@ -19,16 +19,21 @@ use crate::{
     write::File,
 };
 
-type Place<'a> = (&'a Entry, &'a Row);
+type Place<'a> = (&'a RunEntry, &'a Row);
 
 /// Neighbours that a page leads to.
 const NEIGHBOURS_MAX: usize = 6;
 
-pub(super) fn page(service: &Service<'_>, site: &Catalogue<'_>, settings: &Settings) -> Result<File, SiteError> {
+pub(super) fn page(
+    service: &Service<'_>,
+    site: &Catalogue<'_>,
+    settings: &Settings,
+) -> Result<File, SiteError> {
     let answer = answer(service);
-    let frame = Frame::new(Address::Service(service.name), service.name, &answer, settings);
+    let frame = PageFrame::new(Address::Service(service.name), service.name, &answer, settings);
     let sections = [places(service)];
-    let experiment = |id: &str| site.experiments.get(id).map(|found| frame.to(Address::Experiment(found.name)));
+    let experiment =
+        |id: &str| site.experiments.get(id).map(|found| frame.to(Address::Experiment(found.name)));
     let link = |key: &str, text: &str| if key == "experiment" { experiment(text) } else { None };
     let page = Sections {
         kind: "service",
@@ -70,16 +75,23 @@ fn places(service: &Service<'_>) -> Section {
         .text("ranks", "rank", |place| place.1.ranks.map(ranks))
         .text("day", "measured", |place| place.0.day())
         .and(figures(|place: &&Place<'_>| place.1))
-        .rate("requests_per_second_published", "req/s, published", |place| place.1.requests_per_second_published)
+        .rate("requests_per_second_published", "req/s, published", |place| {
+            place.1.requests_per_second_published
+        })
         .text("machine", "machine", |place| place.0.machine.clone())
         .with(Column::facet);
     let lead = "The newest run of each experiment that has it. Absolute figures of two machines are not comparable; ratios to the \
                 reference of the same run are, with care.";
-    Section::new("experiments", "In each experiment", lead, columns.table("Experiments", service.places.iter()))
+    Section::new(
+        "experiments",
+        "In each experiment",
+        lead,
+        columns.table("Experiments", service.places.iter()),
+    )
 }
 
 /// Where its language is, and who it is compared with.
-fn links(service: &Service<'_>, site: &Catalogue<'_>, frame: &Frame<'_>) -> String {
+fn links(service: &Service<'_>, site: &Catalogue<'_>, frame: &PageFrame<'_>) -> String {
     let mut links: Vec<String> = Vec::new();
     if site.languages().contains_key(service.language) {
         let link = frame.to(Address::Language(service.language));
@@ -95,7 +107,9 @@ fn links(service: &Service<'_>, site: &Catalogue<'_>, frame: &Frame<'_>) -> Stri
 
 /// The services beside it in the order of the run with the most pairs.
 fn neighbours<'a>(service: &Service<'a>) -> Vec<&'a str> {
-    let Some((run, _)) = service.places.iter().max_by_key(|(run, _)| run.pairs.len()) else { return Vec::new() };
+    let Some((run, _)) = service.places.iter().max_by_key(|(run, _)| run.pairs.len()) else {
+        return Vec::new();
+    };
     let is_own = |one: &str, other: &str| one == service.name || other == service.name;
     let others = run.pairs.iter().filter(|pair| is_own(&pair.first, &pair.second));
     let mut others: Vec<(f64, &str)> = others
@@ -109,7 +123,7 @@ fn neighbours<'a>(service: &Service<'a>) -> Vec<&'a str> {
 }
 
 /// The picture, and the line that shows it elsewhere.
-fn badge(service: &Service<'_>, frame: &Frame<'_>, settings: &Settings) -> String {
+fn badge(service: &Service<'_>, frame: &PageFrame<'_>, settings: &Settings) -> String {
     let with_badge = service.places.iter().filter(|(_, row)| badge::message(row).is_some());
     let Some((run, row)) = with_badge.max_by_key(|(run, _)| run.rows.len()) else { return String::new() };
     let path = badge::path(&run.experiment, service.name, "svg");

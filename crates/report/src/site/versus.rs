@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use askama::Template;
 
 use super::{
-    Entry, Settings, SiteError,
+    RunEntry, Settings, SiteError,
     address::{Address, pair, slug},
     catalogue::Catalogue,
-    frame::{self, Frame},
+    frame::{self, PageFrame},
     row::Pair,
     words::sentence,
 };
@@ -28,12 +28,12 @@ struct Asked<'a> {
     /// The address with the one named first that comes first in the alphabet, and the other way round.
     ids: [String; 2],
     names: [&'a str; 2],
-    found: Vec<Found<'a>>,
+    found: Vec<PairFound<'a>>,
 }
 
 /// What one run says of them.
-struct Found<'a> {
-    run: &'a Entry,
+struct PairFound<'a> {
+    run: &'a RunEntry,
     link: String,
     sentence: String,
 }
@@ -41,12 +41,12 @@ struct Found<'a> {
 pub(super) fn page(site: &Catalogue<'_>, settings: &Settings) -> Result<File, SiteError> {
     let title = "X against Y";
     let lead = "Any two services that were measured in the same blocks of one run, with an interval that is of the pair.";
-    let frame = Frame::new(Address::Versus, title, lead, settings);
-    let mut pairs: BTreeMap<[&str; 2], Vec<Found<'_>>> = BTreeMap::new();
-    for run in site.experiments.values().map(super::catalogue::Experiment::speaker) {
+    let frame = PageFrame::new(Address::Versus, title, lead, settings);
+    let mut pairs: BTreeMap<[&str; 2], Vec<PairFound<'_>>> = BTreeMap::new();
+    for run in site.experiments.values().map(super::catalogue::ExperimentRuns::speaker) {
         for pair in &run.pairs {
             if let Some(sentence) = of_pair(run, pair) {
-                let found = Found { run, link: frame.to(Address::Run(&run.id)), sentence };
+                let found = PairFound { run, link: frame.to(Address::Run(&run.id)), sentence };
                 pairs.entry(names(pair)).or_default().push(found);
             }
         }
@@ -72,7 +72,7 @@ fn names(pair: &Pair) -> [&str; 2] {
     names
 }
 
-fn of_pair(run: &Entry, pair: &Pair) -> Option<String> {
+fn of_pair(run: &RunEntry, pair: &Pair) -> Option<String> {
     let dearer = pair.cpu_ratio.is_some_and(|ratio| ratio.value > 1.0);
     let pair = if dearer { pair.inverse() } else { pair.clone() };
     sentence(&pair, run.row(&pair.first), run.row(&pair.second))

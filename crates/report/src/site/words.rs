@@ -1,6 +1,6 @@
 //! Words and sentences of a site's pages.
 
-use super::row::{Figure, Pair, Row};
+use super::row::{Pair, Row, RunFigure};
 use crate::{document::Unit, gather::words::with_interval};
 
 /// What a sentence ends with, and not a decimal point.
@@ -13,7 +13,7 @@ pub(crate) fn several(count: usize, noun: &str) -> String {
     tare_analysis::figures::several(count, noun)
 }
 
-pub(crate) fn shown(figure: Figure, unit: Unit) -> String {
+pub(crate) fn shown(figure: RunFigure, unit: Unit) -> String {
     with_interval(&figure.into(), unit)
 }
 
@@ -46,7 +46,7 @@ pub(super) fn sentence(pair: &Pair, first: Option<&Row>, second: Option<&Row>) -
     Some(format!("{before}{figures}{beside}.{after}"))
 }
 
-fn ratio_in_words(figure: Figure) -> String {
+fn ratio_in_words(figure: RunFigure) -> String {
     format!("{}{}", figure.bound.words(), shown(figure, Unit::Times))
 }
 
@@ -56,7 +56,7 @@ fn against(
     unit: Unit,
     first: Option<&Row>,
     second: Option<&Row>,
-    figure: impl Fn(&Row) -> Option<Figure>,
+    figure: impl Fn(&Row) -> Option<RunFigure>,
 ) -> Option<String> {
     let [one, other] = [figure(first?)?, figure(second?)?].map(|figure| unit.show(figure.value));
     Some(format!("{what} {one} against {other}"))
@@ -67,7 +67,9 @@ mod tests {
     use super::*;
 
     fn pair(separated: Option<bool>) -> Pair {
-        let figure = |value, low, high| Some(Figure { value, low: Some(low), high: Some(high), ..Figure::default() });
+        let figure = |value, low, high| {
+            Some(RunFigure { value, low: Some(low), high: Some(high), ..RunFigure::default() })
+        };
         Pair {
             first: "hyper".to_owned(),
             second: "axum".to_owned(),
@@ -79,7 +81,7 @@ mod tests {
     }
 
     fn row(p99: f64) -> Row {
-        Row { latency_ns_p99: Some(Figure { value: p99, ..Figure::default() }), ..Row::default() }
+        Row { latency_ns_p99: Some(RunFigure { value: p99, ..RunFigure::default() }), ..Row::default() }
     }
 
     #[test]

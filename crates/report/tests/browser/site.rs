@@ -7,7 +7,7 @@ use std::{
     sync::OnceLock,
 };
 
-use tare_report::site::{self, Entry, Settings};
+use tare_report::site::{self, RunEntry, Settings};
 
 use crate::{
     axe,
@@ -39,11 +39,14 @@ fn root() -> &'static Path {
         let record = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../record");
         let settings = Settings { title: "Tare".to_owned(), url: None };
         let mut entries = Vec::new();
-        for (run, id, day) in
-            [("quick", "quick", 24), ("quick", "second", 25), ("quick", "third", 26), ("restinio-2017", "published", 22)]
-        {
-            let (entry, document) = Entry::read(&record.join(run), id).unwrap();
-            let entry = Entry { began: format!("2026-11-{day}T08:00:00Z"), ..entry };
+        for (run, id, day) in [
+            ("quick", "quick", 24),
+            ("quick", "second", 25),
+            ("quick", "third", 26),
+            ("restinio-2017", "published", 22),
+        ] {
+            let (entry, document) = RunEntry::read(&record.join(run), id).unwrap();
+            let entry = RunEntry { began: format!("2026-11-{day}T08:00:00Z"), ..entry };
             site::of_run(&entry, &document, &settings).unwrap().iter().for_each(|file| write(&root, file));
             entries.push(entry);
         }
@@ -66,8 +69,11 @@ fn a_site_opens_from_a_disk_without_a_complaint_and_asks_for_its_own_files_only(
         let none: [String; 0] = [];
         assert_eq!(browser.complaints(), none, "{page}");
         let own = format!("file://{}", root().display());
-        let foreign: Vec<String> =
-            browser.requests().into_iter().filter(|url| !url.starts_with(&own) && !url.starts_with("data:")).collect();
+        let foreign: Vec<String> = browser
+            .requests()
+            .into_iter()
+            .filter(|url| !url.starts_with(&own) && !url.starts_with("data:"))
+            .collect();
         assert_eq!(foreign, none, "{page}");
     }
 }
@@ -108,14 +114,19 @@ fn no_page_of_a_site_is_wider_than_its_window() {
                 let outside = browser.run(OUTSIDE, &[]);
                 wide.push(format!("{page} is {width} wide at {}: {outside}", size.0));
             }
-            browser.picture(&pages::folder().join("site").join(format!("{}-{}.png", page.replace('/', "-"), size.0)));
+            browser.picture(&pages::folder().join("site").join(format!(
+                "{}-{}.png",
+                page.replace('/', "-"),
+                size.0
+            )));
         }
     }
     assert!(wide.is_empty(), "{}", wide.join("\n"));
 }
 
 /// The sentences of the pairs that are in sight.
-const SHOWN: &str = "return [...document.querySelectorAll('.pair')].filter(one => one.checkVisibility()).map(one => one.id)";
+const SHOWN: &str =
+    "return [...document.querySelectorAll('.pair')].filter(one => one.checkVisibility()).map(one => one.id)";
 
 #[test]
 fn two_services_are_asked_for_by_an_address_in_either_order_or_by_choice() {
@@ -142,7 +153,10 @@ fn a_name_is_found_from_any_page() {
     browser.click("document.querySelector('.search input')");
     browser.press("gorilla");
     let found = "return [...document.querySelectorAll('.found a')].map(one => one.textContent)";
-    assert_eq!(browser.until(&format!("const all = (() => {{ {found} }})(); return all.length > 0"), &[]), true);
+    assert_eq!(
+        browser.until(&format!("const all = (() => {{ {found} }})(); return all.length > 0"), &[]),
+        true
+    );
     assert_eq!(browser.run(found, &[]), serde_json::json!(["gorilla-mux service"]));
     browser.press(thirtyfour::Key::Enter);
     let there = "return location.pathname.endsWith('/service/gorilla-mux/index.html')";

@@ -9,11 +9,11 @@ use std::{
     time::SystemTime,
 };
 
+use crate::command::run_folders::{Place, folders_in};
 use tare_bench::{
     folder::{self, Head},
     plan::{Order, Until},
 };
-use crate::command::run_folders::{Place, folders_in};
 use tare_report::{
     document::{Kind, Status},
     gather::gather,

@@ -14,7 +14,7 @@ use crate::command::run_folders::{Place, folders_in};
 
 /// A run.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct FoundRun {
     /// Of two runs with the same name the second has a number.
     pub(super) id: String,
     pub(super) path: PathBuf,
@@ -27,8 +27,8 @@ pub(super) type Stamp = BTreeMap<String, (u64, u64)>;
 const REPORTS: [&str; 4] = ["report.html", "report.json", "report.md", "hgrm"];
 
 /// The runs in these folders. `named` tells whether a person named them: then one without any run is a mistake.
-pub(super) fn runs(folders: &[PathBuf], named: bool) -> anyhow::Result<Vec<Found>> {
-    let mut found: Vec<Found> = Vec::new();
+pub(super) fn runs(folders: &[PathBuf], named: bool) -> anyhow::Result<Vec<FoundRun>> {
+    let mut found: Vec<FoundRun> = Vec::new();
     for folder in folders {
         let before = found.len();
         for place in places(folder) {
@@ -39,7 +39,7 @@ pub(super) fn runs(folders: &[PathBuf], named: bool) -> anyhow::Result<Vec<Found
             }
             if found.iter().all(|known| known.path != place.path) {
                 let id = free(&place.name, &found);
-                found.push(Found { id, path: place.path });
+                found.push(FoundRun { id, path: place.path });
             }
         }
         if named && found.len() == before && !folder.is_dir() {
@@ -69,13 +69,13 @@ fn is_run(folder: &Path) -> bool {
     folder.join("run.json").is_file()
 }
 
-fn free(name: &str, found: &[Found]) -> String {
+fn free(name: &str, found: &[FoundRun]) -> String {
     let is_free = |name: &str| found.iter().all(|known| known.id != name);
     let numbered = (2..).map(|number| format!("{name}-{number}"));
     std::iter::once(name.to_owned()).chain(numbered).find(|name| is_free(name)).unwrap_or_default()
 }
 
-impl Found {
+impl FoundRun {
     pub(super) fn stamp(&self) -> Stamp {
         let mut stamp = Stamp::new();
         collect(&self.path, &self.path, &mut stamp);
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn what_is_read_of_a_run_is_in_its_stamp_and_reports_are_not() {
         let folder = folder_of_runs(&["one"]);
-        let found = Found { id: "one".to_owned(), path: folder.path().join("one") };
+        let found = FoundRun { id: "one".to_owned(), path: folder.path().join("one") };
         let before = found.stamp();
         fs::write(found.path.join("report.html"), "page").unwrap();
         assert_eq!(found.stamp(), before);

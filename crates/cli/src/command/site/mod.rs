@@ -15,7 +15,7 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use serde::Serialize;
 use tare_host::signals;
-use tare_report::site::{self, Entry, Settings};
+use tare_report::site::{self, RunEntry, Settings};
 
 use crate::{
     exit::Outcome,
@@ -23,8 +23,8 @@ use crate::{
     progress::Progress,
     workspace::Global,
 };
-use find::Found;
-use store::{Known, Store};
+use find::FoundRun;
+use store::{KnownRun, Store};
 
 /// Write stored runs as a static site
 ///
@@ -88,11 +88,17 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     let interrupt = signals::listen()?;
     let mut store = Store::open(&args.out, &settings)?;
     let progress = Progress::new(args.json);
-    let read = Reader { found: &found, store: &store, settings: &settings, progress: &progress, interrupt: &interrupt };
+    let read = Reader {
+        found: &found,
+        store: &store,
+        settings: &settings,
+        progress: &progress,
+        interrupt: &interrupt,
+    };
     let (known, runs_read) = read.all();
     progress.finish();
     let known = known?;
-    let entries: Vec<Entry> = known.iter().map(|known| known.entry.clone()).collect();
+    let entries: Vec<RunEntry> = known.iter().map(|known| known.entry.clone()).collect();
     let whole = !interrupt.load(Ordering::Relaxed);
     let runs = entries.len();
     if whole {
@@ -128,7 +134,7 @@ fn words(done: &Done) -> String {
 
 /// Reads runs and writes their own files, on all CPUs.
 struct Reader<'a> {
-    found: &'a [Found],
+    found: &'a [FoundRun],
     store: &'a Store,
     settings: &'a Settings,
     progress: &'a Progress,
@@ -137,9 +143,9 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// Those that were read, in the order in which they were found, and how many of them were read anew.
-    fn all(&self) -> (anyhow::Result<Vec<Known>>, usize) {
+    fn all(&self) -> (anyhow::Result<Vec<KnownRun>>, usize) {
         let (next, anew) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let known: Mutex<Vec<(usize, Known)>> = Mutex::default();
+        let known: Mutex<Vec<(usize, KnownRun)>> = Mutex::default();
         let failed: Mutex<Option<anyhow::Error>> = Mutex::default();
         let work = || {
             while !self.interrupt.load(Ordering::Relaxed) {
@@ -170,13 +176,13 @@ impl Reader<'_> {
     }
 
     /// A run that has not changed is not read again. One that cannot be read is left out, with its reason.
-    fn one(&self, found: &Found, anew: &AtomicUsize) -> anyhow::Result<Option<Known>> {
+    fn one(&self, found: &FoundRun, anew: &AtomicUsize) -> anyhow::Result<Option<KnownRun>> {
         let stamp = found.stamp();
         if let Some(known) = self.store.known(&found.id, &stamp) {
             return Ok(Some(known));
         }
         let at = || found.path.display().to_string();
-        let (entry, document) = match Entry::read(&found.path, &found.id) {
+        let (entry, document) = match RunEntry::read(&found.path, &found.id) {
             Ok(read) => read,
             Err(error) => {
                 self.progress.keep(&format!("{} {}: {error}", output::paint("33", "left out:"), at()));
@@ -190,7 +196,7 @@ impl Reader<'_> {
         }
         let count = anew.fetch_add(1, Ordering::Relaxed) + 1;
         self.progress.say(&format!("{count} of {} runs: {}", self.found.len(), found.id));
-        Ok(Some(Known { stamp, files, entry }))
+        Ok(Some(KnownRun { stamp, files, entry }))
     }
 }
 

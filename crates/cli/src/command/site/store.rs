@@ -12,7 +12,7 @@ use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize};
 use tare_host::whole;
 use tare_report::{
-    site::{Entry, Settings},
+    site::{RunEntry, Settings},
     write::File,
 };
 
@@ -26,18 +26,18 @@ const NO_JEKYLL: &str = ".nojekyll";
 
 /// A run as it was read.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Known {
+pub(super) struct KnownRun {
     pub(super) stamp: Stamp,
     /// Its own files of the site.
     pub(super) files: Vec<String>,
-    pub(super) entry: Entry,
+    pub(super) entry: RunEntry,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct State {
     /// What pages look like depends on: this program, title and address.
     made_by: String,
-    runs: Vec<Known>,
+    runs: Vec<KnownRun>,
     files: BTreeSet<String>,
 }
 
@@ -45,7 +45,7 @@ struct State {
 pub(super) struct Store {
     folder: PathBuf,
     made_by: String,
-    before: BTreeMap<String, Known>,
+    before: BTreeMap<String, KnownRun>,
     files_before: BTreeSet<String>,
     now: Mutex<Now>,
     /// Held as long as it writes.
@@ -86,7 +86,7 @@ impl Store {
     }
 
     /// The run as it was read before, if nothing of it has changed and its files are still there.
-    pub(super) fn known(&self, id: &str, stamp: &Stamp) -> Option<Known> {
+    pub(super) fn known(&self, id: &str, stamp: &Stamp) -> Option<KnownRun> {
         let known = self.before.get(id).filter(|known| known.stamp == *stamp)?;
         if !known.files.iter().all(|file| self.folder.join(file).is_file()) {
             return None;
@@ -110,7 +110,7 @@ impl Store {
     }
 
     /// Removes what is of no page any more, and remembers the rest. Of a site that is not `whole` nothing is removed.
-    pub(super) fn close(&mut self, runs: Vec<Known>, whole: bool) -> anyhow::Result<Counts> {
+    pub(super) fn close(&mut self, runs: Vec<KnownRun>, whole: bool) -> anyhow::Result<Counts> {
         let no_jekyll = File { name: NO_JEKYLL.to_owned(), bytes: Vec::new() };
         self.put(&no_jekyll)?;
         let now = self.now.get_mut().expect("no thread panics with the lock");
@@ -119,13 +119,17 @@ impl Store {
         for name in gone.iter().filter(|_| whole) {
             removed += usize::from(remove(&self.folder, name)?);
         }
-        let files = if whole { now.files.clone() } else { now.files.union(&self.files_before).cloned().collect() };
+        let files =
+            if whole { now.files.clone() } else { now.files.union(&self.files_before).cloned().collect() };
         let counts = Counts { files: now.files.len(), written: now.written, removed };
         let state = State { made_by: self.made_by.clone(), runs, files };
         let path = self.folder.join(STATE);
         // What a power cut takes away must not be known as written.
-        fs::File::open(&self.folder).map(|folder| rustix::fs::syncfs(&folder)).with_context(|| path.display().to_string())??;
-        whole::write(&path, serde_json::to_vec(&state)?).with_context(|| format!("cannot write {}", path.display()))?;
+        fs::File::open(&self.folder)
+            .map(|folder| rustix::fs::syncfs(&folder))
+            .with_context(|| path.display().to_string())??;
+        whole::write(&path, serde_json::to_vec(&state)?)
+            .with_context(|| format!("cannot write {}", path.display()))?;
         Ok(counts)
     }
 }
