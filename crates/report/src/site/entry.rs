@@ -37,6 +37,7 @@ pub struct RunEntry {
     pub reference: String,
     pub rows: Vec<Row>,
     pub claims: Vec<Claim>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<Pair>,
 }
 

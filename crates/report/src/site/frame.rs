@@ -137,6 +137,6 @@ pub(super) fn linked<'a>(
     sections: &'a [Section],
     link: impl Fn(&str, &str) -> Option<String>,
 ) -> Vec<SectionView<'a>> {
-    let view = |(place, section)| SectionView::new(section, place == 0).linked(&link);
+    let view = |(place, section)| SectionView::whole(section, place == 0).linked(&link);
     sections.iter().enumerate().map(view).collect()
 }

@@ -96,7 +96,7 @@ pub(super) fn page(site: &Catalogue<'_>, settings: &Settings) -> Result<File, Si
     let hero = featured.zip(section.as_ref()).map(|(run, section)| Hero {
         run,
         link: frame.to(Address::Run(&run.id)),
-        view: SectionView::new(section, true)
+        view: SectionView::whole(section, true)
             .linked(&|key, name| (key == "label").then(|| frame.to(Address::Service(name)))),
         more: run.rows.len().saturating_sub(ROWS_MAX),
     });

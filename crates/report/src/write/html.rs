@@ -149,6 +149,12 @@ impl<'a> SectionView<'a> {
         }
     }
 
+    /// The same with all rows of its table.
+    pub(crate) fn whole(section: &'a Section, main: bool) -> SectionView<'a> {
+        let table = section.table.as_ref().map(|table| TableView::whole(table, main));
+        SectionView { section, main, table }
+    }
+
     /// With links from the cells of its table: `link` knows where the text of a column leads.
     pub(crate) fn linked(mut self, link: &impl Fn(&str, &str) -> Option<String>) -> SectionView<'a> {
         if let Some(table) = &mut self.table {

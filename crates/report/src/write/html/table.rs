@@ -104,7 +104,16 @@ impl<'a> TableView<'a> {
     /// The main table of a page, and any with many columns, says below the name of a row what it can be filtered by: columns
     /// of words would leave no room for those of numbers. Sentences stand below such a row, for the same reason.
     pub(crate) fn new(table: &'a Table, folded: bool, main: bool) -> TableView<'a> {
-        let short = table.rows.len() <= TABLE_ROWS_MAX;
+        TableView::within(table, folded, main, TABLE_ROWS_MAX)
+    }
+
+    /// The same with all of its rows, for a page that has no script that could make them.
+    pub(crate) fn whole(table: &'a Table, main: bool) -> TableView<'a> {
+        TableView::within(table, false, main, usize::MAX)
+    }
+
+    fn within(table: &'a Table, folded: bool, main: bool, rows_max: usize) -> TableView<'a> {
+        let short = table.rows.len() <= rows_max;
         let mut heads = heads(table);
         let name = heads
             .iter()
