@@ -50,12 +50,12 @@ impl Estimate {
         Estimate { low: Some(self.value), high: Some(self.value), ..self }
     }
 
-    /// `3.21 (2.98 to 3.40)`.
+    /// `3.21 (2.98 .. 3.40)`.
     pub(crate) fn text(&self) -> String {
         let digits = |value: f64| if value >= 100.0 { format!("{value:.0}") } else { format!("{value:.3}") };
         match self.interval() {
             Some((low, high)) if low == high => digits(self.value),
-            Some((low, high)) => format!("{} ({} to {})", digits(self.value), digits(low), digits(high)),
+            Some((low, high)) => format!("{} ({} .. {})", digits(self.value), digits(low), digits(high)),
             None => format!("{} (one round)", digits(self.value)),
         }
     }

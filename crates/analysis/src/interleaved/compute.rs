@@ -26,6 +26,7 @@ use crate::behaviour::{
     memory, thaw,
 };
 use crate::faults::{self, Fault};
+use crate::figures::several;
 use crate::findings::{Finding, RowIssue, RunIssue, detect};
 use crate::validity::{RowLimits, Shares};
 use tare_bench::{
@@ -355,9 +356,9 @@ fn relate_to_a_doubtful_reference(rows: &mut [(RowReport, Blocks)], reference: &
 
 fn load_text(plan: &Plan, slices_per_block: usize) -> String {
     format!(
-        "closed loop, {} connections, {} generator thread(s); service: THREADS={} DELAY_MS={}; slices of {} ms, {} a block{}",
-        plan.load().connections,
-        plan.load().threads,
+        "closed loop, {}, {}; service: THREADS={} DELAY_MS={}; slices of {} ms, {} a block{}",
+        several(plan.load().connections, "connection"),
+        several(plan.load().threads, "generator thread"),
         plan.points[0].service_settings.threads,
         plan.points[0].service_settings.delay_ms,
         plan.slice_ns() / 1_000_000,

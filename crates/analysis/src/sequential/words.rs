@@ -5,7 +5,7 @@ use std::fmt;
 use tare_bench::metric::{Metric, Unit};
 
 use super::check::{CheckReport, Divisor, Found, Nothing};
-use crate::figures::time;
+use crate::figures::{several, time};
 
 impl CheckReport {
     /// What is compared, at which point: `throughput of restinio / asio in "published"`.
@@ -40,7 +40,9 @@ impl CheckReport {
             Found::Figure(estimate) => format!("{}, claimed {}", estimate.text(), self.claimed()),
             Found::Nothing(why) => why.to_string(),
             Found::Hung(evidence) => evidence.clone(),
-            Found::Ended { rounds } => format!("came to its end, in {rounds} of {rounds} round(s)"),
+            Found::Ended { rounds } => {
+                format!("came to its end, in {rounds} of {}", several(*rounds, "round"))
+            }
             Found::Failures { failed, sent, elapsed_ns } => {
                 format!("{failed} failures of {sent} requests in {}", time(*elapsed_ns as f64))
             }
@@ -49,12 +51,18 @@ impl CheckReport {
 
     fn claimed(&self) -> String {
         match (self.claimed_at_least, self.claimed_at_most) {
-            (Some(least), Some(most)) => format!("{least} to {most}"),
-            (Some(least), None) => format!("{least} or more"),
-            (None, Some(most)) => format!("{most} or less"),
+            (Some(least), Some(most)) => format!("{} .. {}", digits(least), digits(most)),
+            (Some(least), None) => format!("{} or more", digits(least)),
+            (None, Some(most)) => format!("{} or less", digits(most)),
             (None, None) => "nothing".to_owned(),
         }
     }
+}
+
+/// What was published, to a thousandth: `0.333`, `0.65`, `200`.
+fn digits(value: f64) -> String {
+    let digits = format!("{value:.3}");
+    digits.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 impl fmt::Display for Nothing {
