@@ -366,3 +366,36 @@ fn load_text(plan: &Plan, slices_per_block: usize) -> String {
         latency::load_text(plan)
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::kept_with;
+    use super::load_text;
+    use tare_bench::{
+        fixture::at_points,
+        plan::{LoadSpec, Plan},
+    };
+
+    fn text(connections: usize, threads: usize) -> String {
+        let plan: Plan = kept_with(&[("raw-socket", 1.0)], 1).header.plan;
+        let plan = at_points(plan, |point| {
+            let duration_ns = point.load.duration_ns();
+            point.load = LoadSpec::Closed { connections, threads, duration_ns, think_ns: None };
+        });
+        load_text(&plan, 2)
+    }
+
+    #[test]
+    fn connections_and_threads_are_counted() {
+        assert!(
+            text(64, 1).starts_with("closed loop, 64 connections, 1 generator thread; service: "),
+            "{}",
+            text(64, 1)
+        );
+        assert!(
+            text(1, 2).starts_with("closed loop, 1 connection, 2 generator threads; service: "),
+            "{}",
+            text(1, 2)
+        );
+    }
+}

@@ -201,7 +201,8 @@ pub fn table(table: &Table, look: Look) -> String {
 fn part_of_table(layout: &Layout, part: &Drawn, is_first: bool, look: Look) -> String {
     let mut out = look.paint("2", &part.head) + "\n";
     let rows = || layout.table.rows.iter().enumerate().filter(|(_, row)| !layout.is_without_figures(row));
-    let last_reference = rows().filter(|(_, row)| layout.is_reference(row)).map(|(place, _)| place).last();
+    let last_reference =
+        rows().filter(|(_, row)| layout.is_reference(row)).map(|(place, _)| place).next_back();
     for (place, row) in rows() {
         out += &format!("{}\n", part.rows[place]);
         if last_reference == Some(place) {
