@@ -130,6 +130,10 @@ mod tests {
 
     #[test]
     fn what_is_counted_has_its_number() {
+        assert_eq!(
+            [1, 2].map(|count| several(count, "generator thread")),
+            ["1 generator thread", "2 generator threads"]
+        );
         assert_eq!([0, 1, 2].map(|count| several(count, "block")), ["0 blocks", "1 block", "2 blocks"]);
     }
 }

@@ -96,8 +96,9 @@ impl fmt::Display for Warning {
             ),
             Warning::Outlier { index, mads } => write!(
                 f,
-                "block {index} (counted from 0) lies {mads:.0} MADs from the median: see what else ran then; \
-                 it is in the interval, which is wider for it; do not drop it, but run more blocks"
+                "block {} is an outlier, {mads:.0} MADs from the median: see what else ran then. It counts, and makes the \
+                 interval wider: do not drop it, run more blocks",
+                index + 1
             ),
             Warning::Ties { tied, n } => write!(
                 f,
@@ -203,7 +204,7 @@ mod tests {
             ),
             (
                 Warning::Outlier { index: 3, mads: 12.3 },
-                "block 3 (counted from 0) lies 12 MADs",
+                "block 4 is an outlier, 12 MADs from the median",
                 "what else ran",
             ),
             (

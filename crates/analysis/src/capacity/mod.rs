@@ -8,6 +8,7 @@ use tare_stats::summary;
 
 use crate::{
     estimate::Estimate,
+    figures::several,
     findings::{Finding, RowIssue, RunIssue, detect},
     interleaved::{State, notes},
     verdict::Verdict,
@@ -260,10 +261,10 @@ fn window_ns(plan: &Plan) -> u64 {
 
 fn load_text(plan: &Plan) -> String {
     format!(
-        "open loop with Poisson arrivals, up to {} connections, {} generator thread(s); service: THREADS={} DELAY_MS={}; \
+        "open loop with Poisson arrivals, up to {}, {}; service: THREADS={} DELAY_MS={}; \
          windows of {} ms",
-        plan.load().connections,
-        plan.load().threads,
+        several(plan.load().connections, "connection"),
+        several(plan.load().threads, "generator thread"),
         plan.points[0].service_settings.threads,
         plan.points[0].service_settings.delay_ms,
         window_ns(plan) / 1_000_000

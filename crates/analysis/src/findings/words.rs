@@ -451,7 +451,7 @@ fn twin_separated([original, twin]: [&str; 2], by: Metric, figures: [f64; 3]) ->
     let [value, low, high] = figures.map(|figure| format!("{:.1}", figure * 100.0));
     format!(
         "{original} is separated from its twin, which is the same build in a process of its own: {twin} has {value}% of its \
-         {by} ({low} to {high}%). Chance does this in one run of twenty; otherwise this run separates rows that are equal"
+         {by} ({low} .. {high}%). Chance does this in one run of twenty; otherwise this run separates rows that are equal"
     )
 }
 

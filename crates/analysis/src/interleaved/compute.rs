@@ -26,6 +26,7 @@ use crate::behaviour::{
     memory, thaw,
 };
 use crate::faults::{self, Fault};
+use crate::figures::several;
 use crate::findings::{Finding, RowIssue, RunIssue, detect};
 use crate::validity::{RowLimits, Shares};
 use tare_bench::{
@@ -355,13 +356,46 @@ fn relate_to_a_doubtful_reference(rows: &mut [(RowReport, Blocks)], reference: &
 
 fn load_text(plan: &Plan, slices_per_block: usize) -> String {
     format!(
-        "closed loop, {} connections, {} generator thread(s); service: THREADS={} DELAY_MS={}; slices of {} ms, {} a block{}",
-        plan.load().connections,
-        plan.load().threads,
+        "closed loop, {}, {}; service: THREADS={} DELAY_MS={}; slices of {} ms, {} a block{}",
+        several(plan.load().connections, "connection"),
+        several(plan.load().threads, "generator thread"),
         plan.points[0].service_settings.threads,
         plan.points[0].service_settings.delay_ms,
         plan.slice_ns() / 1_000_000,
         slices_per_block,
         latency::load_text(plan)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::kept_with;
+    use super::load_text;
+    use tare_bench::{
+        fixture::at_points,
+        plan::{LoadSpec, Plan},
+    };
+
+    fn text(connections: usize, threads: usize) -> String {
+        let plan: Plan = kept_with(&[("raw-socket", 1.0)], 1).header.plan;
+        let plan = at_points(plan, |point| {
+            let duration_ns = point.load.duration_ns();
+            point.load = LoadSpec::Closed { connections, threads, duration_ns, think_ns: None };
+        });
+        load_text(&plan, 2)
+    }
+
+    #[test]
+    fn connections_and_threads_are_counted() {
+        assert!(
+            text(64, 1).starts_with("closed loop, 64 connections, 1 generator thread; service: "),
+            "{}",
+            text(64, 1)
+        );
+        assert!(
+            text(1, 2).starts_with("closed loop, 1 connection, 2 generator threads; service: "),
+            "{}",
+            text(1, 2)
+        );
+    }
 }

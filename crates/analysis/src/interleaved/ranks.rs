@@ -175,7 +175,7 @@ impl Ranks {
             return self.warnings.iter().map(|warning| format!("no ranks yet: {warning}")).collect();
         }
         let held = format!(
-            "ranks by {by}: the best and the worst that a row may have; {} of ranked rows are separated ({:.0}% for all pairs together)",
+            "ranks are by {by}: {} of ranked rows are separated, with {:.0}% for all pairs together",
             self.extent(),
             (1.0 - self.alpha) * 100.0
         );

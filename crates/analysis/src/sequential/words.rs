@@ -7,7 +7,7 @@ use tare_bench::metric::{Metric, Unit};
 use super::check::{CheckReport, ClaimedSide, Divisor, Found, Nothing};
 use crate::{
     estimate::Estimate,
-    figures::{Parts, interval, joined, parts, time},
+    figures::{Parts, interval, joined, parts, several, time},
     verdict::Verdict,
 };
 
@@ -45,7 +45,9 @@ impl CheckReport {
             Found::Figure(estimate) => self.figure(estimate),
             Found::Nothing(why) => why.to_string(),
             Found::Hung(evidence) => evidence.clone(),
-            Found::Ended { rounds } => format!("came to its end, in {rounds} of {rounds} round(s)"),
+            Found::Ended { rounds } => {
+                format!("came to its end, in {rounds} of {}", several(*rounds, "round"))
+            }
             Found::Failures { failed, sent, elapsed_ns } => {
                 format!("{failed} failures of {sent} requests in {}", time(*elapsed_ns as f64))
             }
@@ -179,5 +181,15 @@ impl fmt::Display for Nothing {
             Nothing::NoFigures => "no figures",
             Nothing::Failed(reason) => reason,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::digits;
+
+    #[test]
+    fn what_was_published_has_no_more_digits_than_it_needs() {
+        assert_eq!([0.333_3, 0.65, 200.0, 1.0].map(digits), ["0.333", "0.65", "200", "1"]);
     }
 }

@@ -140,9 +140,9 @@ impl LoadSpec {
                     format!(", {} to {} ms of thinking", least / 1_000_000, most / 1_000_000)
                 });
                 let time = seconds(*duration_ns);
-                format!(
-                    "closed loop, {connections} connections, {threads} generator thread(s){think}, {time}"
-                )
+                let connections = counted(*connections, "connection");
+                let threads = counted(*threads, "generator thread");
+                format!("closed loop, {connections}, {threads}{think}, {time}")
             }
             LoadSpec::Open { rate, connections, duration_ns, .. } => {
                 let time = seconds(*duration_ns);
@@ -193,4 +193,9 @@ impl LoadSpec {
 
 fn seconds(ns: u64) -> String {
     format!("{} s", ns as f64 / 1e9)
+}
+
+/// `1 connection`, `400 connections`.
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

@@ -76,7 +76,7 @@ fn answer(report: &SloReport) -> String {
     let level = |(row, level): &(&SloRow, &Estimate)| {
         let bound = if row.bound == Some(Bound::AtLeast) { "at least " } else { "" };
         let ends = level.low.zip(level.high);
-        let ends = ends.map_or(String::new(), |(low, high)| format!(" ({} to {})", rate(low), rate(high)));
+        let ends = ends.map_or(String::new(), |(low, high)| format!(" ({} .. {})", rate(low), rate(high)));
         format!("{bound}{}{ends}", rate(level.value))
     };
     let Some(first) = holding.first() else { return nothing(report) };

@@ -53,7 +53,8 @@ fn plan() -> Plan {
     fixture::with_rates(plan, &[Rate::PerSecond(1000.0), Rate::OfCapacity(0.5)], 1)
 }
 
-/// A run of this many blocks: a reference, a row like it, two others, one that died, one that is not there; pilots, open loops, and a round in which the machine did something else.
+/// A run of this many blocks: a reference, a row like it, two others, one that died, one that is not there; pilots, open loops,
+/// and a round in which the machine did something else.
 pub(crate) fn kept(blocks: usize) -> StoredRun {
     let environment = Environment {
         kernel: "Linux 6.1".to_owned(),

@@ -49,7 +49,8 @@ impl Look {
         // Below a long beginning a text would be a narrow column.
         let indent = if width_of(head) <= width / 3 { width_of(head) } else { INDENT };
         let (mut out, mut used) = (String::new(), width_of(head));
-        for word in visible(text).split_whitespace() {
+        let text = visible(text);
+        for word in &words(&text) {
             let is_first = out.is_empty();
             let room = used + usize::from(!is_first) + width_of(word);
             if !is_first && room > width {
@@ -63,6 +64,18 @@ impl Look {
         }
         out + "\n"
     }
+}
+
+/// The words of a text. Both ends of an interval are one: `0.852 .. 1.137`.
+fn words(text: &str) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match out.last_mut() {
+            Some(last) if word == ".." || last.ends_with(" ..") => *last += &format!(" {word}"),
+            _ => out.push(word.to_owned()),
+        }
+    }
+    out
 }
 
 /// Columns that a text takes on a terminal.
@@ -188,7 +201,8 @@ pub fn table(table: &Table, look: Look) -> String {
 fn part_of_table(layout: &Layout, part: &Drawn, is_first: bool, look: Look) -> String {
     let mut out = look.paint("2", &part.head) + "\n";
     let rows = || layout.table.rows.iter().enumerate().filter(|(_, row)| !layout.is_without_figures(row));
-    let last_reference = rows().filter(|(_, row)| layout.is_reference(row)).map(|(place, _)| place).last();
+    let last_reference =
+        rows().filter(|(_, row)| layout.is_reference(row)).map(|(place, _)| place).next_back();
     for (place, row) in rows() {
         out += &format!("{}\n", part.rows[place]);
         if last_reference == Some(place) {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tare_analysis::figures::several;
 use tare_bench::{
     plan::{Order, Plan, Until},
     slo::SloPlan,
@@ -50,10 +51,10 @@ fn interleaved(plan: &Plan) -> String {
     let time = |ns: u64| duration(Duration::from_nanos(ns));
     let blocks = plan.blocks_expected();
     let until = plan.until.text().map(|text| format!("until       {text}\n")).unwrap_or_default();
-    let (several, under_each) =
+    let (interleaved, under_each) =
         if plan.loads().len() > 1 { ("s, interleaved", " under each load") } else { ("", "") };
     format!(
-        "{}contract    {}\nload        closed loop{several}, {} connections, {} generator thread(s)\n\
+        "{}contract    {}\nload        closed loop{interleaved}, {} connections, {}\n\
          settings    THREADS={} DELAY_MS={}\n{}\
          a block     fresh start and {} ms of warm-up of each service, then {} slices of {} ms each{under_each}, in random \
          order\n\
@@ -63,7 +64,7 @@ fn interleaved(plan: &Plan) -> String {
         head(plan),
         plan.contract(),
         plan.loads().iter().map(|load| load.connections.to_string()).collect::<Vec<_>>().join(", "),
-        plan.load().threads,
+        several(plan.load().threads, "generator thread"),
         plan.points[0].service_settings.threads,
         plan.points[0].service_settings.delay_ms,
         site(plan),
@@ -94,7 +95,7 @@ fn sequential(plan: &Plan) -> String {
         }
         let services = match point.rows.len() {
             all if all == plan.rows.len() => String::new(),
-            some => format!(", {some} service(s)"),
+            some => format!(", {}", several(some, "service")),
         };
         out += &format!("  {}{services}\n", point.describe());
     }

@@ -95,7 +95,8 @@ fn seen_by(twin: &Twin) -> Option<String> {
     let least = Unit::Share.show(twin.resolution()?);
     let found = with_interval(twin.estimate.as_ref()?, Unit::Times);
     Some(format!(
-        "this run could have seen {least} between two rows as noisy as the reference, as a pair alone: its twin {} has {found} of its {by}",
+        "this run could have seen a difference of {least} between two rows as noisy as the reference, as one pair alone: {}, its twin, \
+         has {found} of its {by}",
         twin.row.label
     ))
 }
@@ -277,8 +278,17 @@ mod tests {
             separated: false,
         };
         let said = seen_by(&twin).unwrap();
-        assert!(said.starts_with("this run could have seen 2.0% between two rows"), "{said}");
-        assert!(said.ends_with("raw-socket@2 has 1.01x (0.99 .. 1.03x) of its CPU per request"), "{said}");
+        assert!(said.starts_with("this run could have seen a difference of 2.0% between two rows"), "{said}");
+        assert!(
+            said.ends_with("raw-socket@2, its twin, has 1.01x (0.99 .. 1.03x) of its CPU per request"),
+            "{said}"
+        );
+        let wider = Estimate { low: Some(0.9), high: Some(1.1), ..ends };
+        let other = seen_by(&Twin { estimate: Some(wider), ..twin.clone() }).unwrap();
+        assert!(
+            other.contains("a difference of 10.6% between") && other.contains("1.01x (0.90 .. 1.10x)"),
+            "{other}"
+        );
         assert_eq!(seen_by(&Twin { estimate: Some(Estimate::known(1.01)), ..twin }), None);
     }
 }

@@ -1,7 +1,7 @@
 //! A table as lines of text: columns side by side, as many as there is room for. What must not be missing and has no room stands
 //! in a second table below, and so on.
 
-use super::{Look, track::Track, width_of};
+use super::{Look, track::RatioTrack, width_of};
 use crate::{
     document::{ALWAYS, Tone, Value},
     write::layout::{Layout, cell, interval},
@@ -152,8 +152,8 @@ fn widen(strips: &mut [Strip], layout: &Layout, look: Look) {
     let Some(width) = look.width else { return };
     let room = width.saturating_sub(total(strips));
     if let Some(strip) = strips.iter_mut().find(|strip| strip.what == What::Track) {
-        let wide = (strip.width + room).clamp(strip.width, Track::MOST);
-        if let Some(track) = Track::of(layout, strip.place, look) {
+        let wide = (strip.width + room).clamp(strip.width, RatioTrack::MOST);
+        if let Some(track) = RatioTrack::of(layout, strip.place, look) {
             (strip.cells, strip.width) = (track.cells(wide), wide);
         }
     }
@@ -190,8 +190,8 @@ fn of_column(layout: &Layout, place: usize, look: Look) -> Vec<Strip> {
         let strip = Strip::new((place, What::Bar), "", bars.collect(), BAR_PRIORITY);
         Strip { width: BAR, is_right: false, ..strip }
     });
-    let track = Track::of(layout, place, look).map(|track| {
-        let width = Track::least(look);
+    let track = RatioTrack::of(layout, place, look).map(|track| {
+        let width = RatioTrack::least(look);
         let strip = Strip::new((place, What::Track), "", track.cells(width), TRACK_PRIORITY);
         Strip { width, is_right: false, ..strip }
     });

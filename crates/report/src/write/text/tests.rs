@@ -72,6 +72,19 @@ fn a_row_of_sentences_is_told_below() {
     assert_eq!(text, expected);
 }
 
+#[test]
+fn an_interval_is_not_broken() {
+    assert_eq!(words("of 1.03x (0.99 .. 1.07x), a  b"), ["of", "1.03x", "(0.99 .. 1.07x),", "a", "b"]);
+    for width in 20..60 {
+        let text = at(width).wrapped(
+            "",
+            "the cheapest has 1.32x (1.30 .. 1.33x) of the CPU per request, at 76.4% (75.4 .. 77.5%)",
+        );
+        let is_whole = |interval| text.lines().any(|line| line.contains(interval));
+        assert!(is_whole("(1.30 .. 1.33x)") && is_whole("(75.4 .. 77.5%)"), "{width}: {text}");
+    }
+}
+
 /// References and services as a run has them, with an interval of a tenth to each side.
 fn ranked() -> Table {
     let text = |key: &str| Column::new(key, key, Unit::Text);

@@ -22,7 +22,7 @@ const ASCII: Signs = Signs { reference: ':', low: '|', between: '-', high: '|', 
 const USUAL: usize = 24;
 
 /// What is drawn of a column.
-pub(super) struct Track {
+pub(super) struct RatioTrack {
     /// Of each row the figure, and the ends of its interval.
     points: Vec<Option<[f64; 3]>>,
     least: f64,
@@ -30,7 +30,7 @@ pub(super) struct Track {
     signs: &'static Signs,
 }
 
-impl Track {
+impl RatioTrack {
     /// A wider one shows no more.
     pub(super) const MOST: usize = 48;
 
@@ -40,7 +40,7 @@ impl Track {
     }
 
     /// Of a column that is one, if there is a row that is not the reference.
-    pub(super) fn of(layout: &Layout, place: usize, look: Look) -> Option<Track> {
+    pub(super) fn of(layout: &Layout, place: usize, look: Look) -> Option<RatioTrack> {
         let table = layout.table;
         if !layout.column(place).track {
             return None;
@@ -54,7 +54,7 @@ impl Track {
         let all = || points.iter().flatten().flatten().copied();
         let (least, most) = (all().fold(1.0, f64::min), all().fold(1.0, f64::max));
         let signs = if look.ascii { &ASCII } else { &UTF8 };
-        (least < most).then_some(Track { points, least, most, signs })
+        (least < most).then_some(RatioTrack { points, least, most, signs })
     }
 
     /// A line of this many cells for each row.
@@ -83,13 +83,13 @@ impl Track {
 mod tests {
     use super::*;
 
-    fn track(points: &[[f64; 3]], signs: &'static Signs) -> Track {
+    fn track(points: &[[f64; 3]], signs: &'static Signs) -> RatioTrack {
         let all = || points.iter().flatten().copied();
         let (least, most) = (all().fold(1.0, f64::min), all().fold(1.0, f64::max));
-        Track { points: points.iter().copied().map(Some).chain([None]).collect(), least, most, signs }
+        RatioTrack { points: points.iter().copied().map(Some).chain([None]).collect(), least, most, signs }
     }
 
-    fn lines(track: &Track, width: usize) -> Vec<String> {
+    fn lines(track: &RatioTrack, width: usize) -> Vec<String> {
         track.cells(width).into_iter().map(|(line, _)| line).collect()
     }
 
