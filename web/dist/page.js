@@ -622,7 +622,7 @@
     if (scale === "names") {
       const { wide, broken } = named(drawing2, width);
       const formatter = (name2) => broken.get(name2)?.join("\n") ?? name2;
-      const label = { ...TEXT, color: "var(--ink)", width: wide, overflow: "truncate", lineHeight: NAME_HEIGHT, formatter, interval: way === "y" ? 0 : "auto" };
+      const label = { ...TEXT, color: "var(--ink)", width: wide + 8, overflow: "truncate", lineHeight: NAME_HEIGHT, formatter, interval: way === "y" ? 0 : "auto" };
       return {
         type: "category",
         data: drawing2.categories,

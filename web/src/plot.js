@@ -150,7 +150,8 @@ function axisOption(request, way) {
   if (scale === "names") {
     const { wide, broken } = named(drawing, width);
     const formatter = (/** @type {string} */ name) => broken.get(name)?.join("\n") ?? name;
-    const label = { ...TEXT, color: "var(--ink)", width: wide, overflow: "truncate", lineHeight: NAME_HEIGHT, formatter, interval: way === "y" ? 0 : "auto" };
+    // The library measures a little otherwise, and would cut what just fits.
+    const label = { ...TEXT, color: "var(--ink)", width: wide + 8, overflow: "truncate", lineHeight: NAME_HEIGHT, formatter, interval: way === "y" ? 0 : "auto" };
     return {
       type: "category", data: drawing.categories, inverse: way === "y", axisLine: line, axisTick: { show: false }, axisLabel: label,
       ...(way === "x" ? title : {}),

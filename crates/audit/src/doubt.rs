@@ -1,6 +1,6 @@
 //! What is doubted, as types: figures that a reader can compute again, and no words.
 
-use crate::published::Mislabelled;
+use crate::published::{Mislabelled, Statistic};
 
 /// All doubts about what a source published.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -88,16 +88,6 @@ pub enum Doubt {
     NoSpread {
         rows: usize,
     },
-}
-
-/// Of a distribution of latencies.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Statistic {
-    Minimum,
-    Mean,
-    /// Of this probability.
-    Quantile(f64),
-    Maximum,
 }
 
 /// What a doubt rests on.

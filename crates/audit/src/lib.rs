@@ -11,7 +11,7 @@ mod published;
 mod rules;
 mod source;
 
-pub use doubt::{About, Audit, Doubt, Finding, Rule, Statistic, Weight};
-pub use published::{Latency, Load, Mislabelled, Published, Row, Source};
+pub use doubt::{About, Audit, Doubt, Finding, Rule, Weight};
+pub use published::{Latency, Load, Mislabelled, Published, Row, Source, Statistic};
 pub use rules::audit;
 pub use source::{ReadError, read};

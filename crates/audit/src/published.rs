@@ -1,7 +1,5 @@
 //! What was published, whoever published it, in base units. What a source does not state is absent, and is never guessed.
 
-use crate::doubt::Statistic;
-
 /// Who published it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Source {
@@ -76,6 +74,16 @@ pub struct Latency {
     pub ns_max: Option<f64>,
     /// Probability, and the latency that this share of requests did not exceed.
     pub quantiles_ns: Vec<(f64, f64)>,
+}
+
+/// Of a distribution of latencies.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Statistic {
+    Minimum,
+    Mean,
+    /// Of this probability.
+    Quantile(f64),
+    Maximum,
 }
 
 /// A quantile whose name is that of another one, as the source's own collector says.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    doubt::{About, Audit, Doubt, Finding, Statistic},
-    published::{Published, Row},
+    doubt::{About, Audit, Doubt, Finding},
+    published::{Published, Row, Statistic},
 };
 
 /// What three printed digits, and windows that do not begin and end at the same instant, may make of an identity.

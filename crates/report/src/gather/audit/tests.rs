@@ -24,6 +24,14 @@ fn the_audit_of_an_excerpt_in_words() {
 }
 
 #[test]
+fn a_figure_under_the_name_of_another_one_is_said_with_the_line_that_shows_it() {
+    let document = of("web-frameworks/data-of-oha.json");
+    let section = document.sections.iter().find(|section| section.id == "rows").unwrap();
+    let said = section.table.as_ref().unwrap().values("findings").next().unwrap().text().unwrap().to_owned();
+    assert_eq!(said, "what is called p99 (28.0 ms) is the p95, by .tasks/collect.rake:67 at commit 6ea7019");
+}
+
+#[test]
 fn a_sentence_has_the_figures_of_its_doubt() {
     let published = excerpt("http-arena/baseline-4096.json");
     let with = |used: f64| {

@@ -2,7 +2,7 @@
 //! often is the reason.
 
 use tare_analysis::figures::{percent, time};
-use tare_audit::{Doubt, Row, Rule, Statistic};
+use tare_audit::{Doubt, Mislabelled, Row, Rule, Statistic};
 
 use super::{per_second, plural};
 
@@ -149,6 +149,11 @@ fn little(in_flight: f64, slots: f64) -> String {
     )
 }
 
+fn mislabelled(label: Mislabelled, latency_ns: f64) -> String {
+    let [called, is] = [label.called, label.is].map(|of| quantile(Statistic::Quantile(of)));
+    format!("what is called {called} ({}) is the {is}, by {}", ns(latency_ns), label.shown_by)
+}
+
 /// A doubt with its figures.
 pub(super) fn sentence(doubt: &Doubt) -> String {
     match *doubt {
@@ -167,13 +172,7 @@ pub(super) fn sentence(doubt: &Doubt) -> String {
             quantile(Statistic::Quantile(probability)),
             ns(latency)
         ),
-        Doubt::QuantileMislabelled { label, ns: latency } => format!(
-            "what is called {} ({}) is the {}, by {}",
-            quantile(Statistic::Quantile(label.called)),
-            ns(latency),
-            quantile(Statistic::Quantile(label.is)),
-            label.shown_by
-        ),
+        Doubt::QuantileMislabelled { label, ns: latency } => mislabelled(label, latency),
         Doubt::TooManyInFlight { in_flight, slots } => {
             format!("{}: the mean and the rate are not of the same requests", little(in_flight, slots))
         }

@@ -167,7 +167,7 @@ pub(crate) fn evidence(run: &Experiment) -> Option<Section> {
         .count("rounds", "rounds", |row| Some(row.check.estimate()?.n));
     let lead = "A comparison holds if its whole 95% interval lies within what is claimed. It does not hold if all of the \
                 interval lies outside. A figure of one round is taken as known within a factor that was measured for its \
-                metric.";
+                metric, and is weak evidence.";
     let charts = ratios(&rows).into_iter().collect();
     let table = columns.table("Comparisons", rows);
     Some(Section { charts, ..Section::new("evidence", "What each verdict is made of", lead, table) })

@@ -354,7 +354,7 @@ fn counted(winners: &[String], loads: usize) -> Option<String> {
     Some(format!("{most} at {count} of {loads} loads{others}"))
 }
 
-/// `cpprestsdk:waiting gets stuck at 7 of 13 loads, as was published.`
+/// `cpprestsdk:waiting hangs at 7 of 13 loads, as was published.`
 fn stuck(run: &Experiment) -> Option<String> {
     let cells = run.cells(|_| true);
     let hung: Vec<&ServiceAt> =
@@ -370,8 +370,7 @@ fn stuck(run: &Experiment) -> Option<String> {
         _ => ", as was published of some",
     };
     let all = run.report.points.len();
-    let verb = if labels.len() == 1 { "gets" } else { "get" };
+    let verb = if labels.len() == 1 { "hangs" } else { "hang" };
     let names = labels.iter().copied().collect::<Vec<_>>().join(" and ");
-    (!labels.is_empty())
-        .then(|| format!("{names} {verb} stuck at {} of {all} loads{published}.", loads.len()))
+    (!labels.is_empty()).then(|| format!("{names} {verb} at {} of {all} loads{published}.", loads.len()))
 }

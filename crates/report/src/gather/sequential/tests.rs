@@ -15,7 +15,7 @@ use tare_analysis::verdict::Absence;
 use super::super::tests::golden::text;
 use crate::{
     Document,
-    document::{Status, Value, Verdict},
+    document::{Status, Tone, Value, Verdict},
 };
 
 type Grid = StoredRun;
@@ -281,4 +281,49 @@ fn a_plan_whose_points_name_rows_that_it_lacks_is_refused() {
     let found = crate::gather::gather(folder.path()).unwrap();
     let told = "run.json cannot be understood: a point names row 99 of ";
     assert!(found.damage.iter().any(|damage| damage.contains(told)), "{:?}", found.damage);
+}
+
+/// What decided a claim, of a run in which a row is as fast as another one.
+fn decided(claim: &str, as_row: fn(usize) -> usize) -> String {
+    let grid = kept("restinio-2017", 1.0, |plan, cell| Sample {
+        row: cell.row,
+        ..measured(plan, Slot { row: as_row(cell.row), ..cell })
+    });
+    let section = told(&grid).sections.into_iter().find(|section| section.id == "claims").unwrap();
+    let table = section.table.unwrap();
+    let named = table.values("id").zip(table.values("evidence"));
+    let found = named.into_iter().find(|(id, _)| id.text() == Some(claim)).unwrap();
+    found.1.text().unwrap().split_once(": ").unwrap().1.to_owned()
+}
+
+#[test]
+fn a_claim_is_said_in_direction_and_size_beside_the_published_figure() {
+    let as_it_is = decided("cpprestsdk", |row| row);
+    assert_eq!(as_it_is, "as published: slower; published 12.2x, here 2.25x (2.25 .. 2.25x)");
+    let others = decided("cpprestsdk", |row| if row == 5 { 1 } else { row });
+    assert_eq!(others, "not as published: faster; published 12.2x slower, here 2.25x (2.25 .. 2.25x) faster");
+    let same = decided("cpprestsdk", |row| if row == 5 { 3 } else { row });
+    assert_eq!(same, "direction inconclusive; published 0.08x, here 1.00x");
+}
+
+/// In the table of claims, in that of comparisons, and so in every chart of these.
+#[test]
+fn what_rests_on_weak_evidence_is_never_painted_as_a_refutation() {
+    let mut weak = 0;
+    for name in ALL {
+        let document = told(&complete(name, 0.1));
+        let tables =
+            document.sections.iter().filter(|section| ["claims", "evidence"].contains(&section.id.as_str()));
+        for value in
+            tables.filter_map(|section| section.table.as_ref()).flat_map(|table| table.rows.iter().flatten())
+        {
+            if let Value::Word(word, tone) = value
+                && word.contains("weak")
+            {
+                assert_eq!(*tone, Tone::Open, "{name}: {word}");
+                weak += 1;
+            }
+        }
+    }
+    assert!(weak > 10, "{weak}");
 }
