@@ -3,7 +3,7 @@
 use tare_bench::{folder::StoredRun, metric::Metric};
 
 use super::{
-    RatioBound, Report, RowReport, State,
+    Ranks, RatioBound, Report, RowReport, State,
     blocks::{Blocks, blocks_of},
     bound,
     relation::related,
@@ -23,14 +23,15 @@ pub struct PairRatios {
     pub throughput_bound: RatioBound,
     /// In which both were measured.
     pub blocks: usize,
-    /// Whether the data separate them, all pairs allowed for; absent if there are no ranks.
+    /// Whether the data separate them: of two that have ranks with all such pairs allowed for, of others as a pair alone. Absent
+    /// if there are no ranks.
     pub separated: Option<bool>,
     /// They differ by less than this share of the lesser, by an interval that holds for all pairs together: known of those that
     /// stand side by side and are not separated.
     pub differ_most: Option<f64>,
 }
 
-struct Measured<'a> {
+struct PairedRow<'a> {
     row: &'a RowReport,
     blocks: Blocks<'a>,
 }
@@ -41,8 +42,8 @@ pub fn pair_ratios(kept: &StoredRun, report: &Report) -> Vec<PairRatios> {
     let rounds = Rounds::of(&kept.header.plan, &kept.records);
     // The twin is in no pair; it is one of those by which noise is judged.
     let rows = report.rows.iter().chain(report.twin.as_ref().map(|twin| &twin.row));
-    let measured = |row| Measured::of(row, kept, &rounds);
-    let rows: Vec<Measured> = rows.filter_map(measured).collect();
+    let measured = |row| PairedRow::of(row, kept, &rounds);
+    let rows: Vec<PairedRow> = rows.filter_map(measured).collect();
     let in_pairs = rows.len() - rows.iter().filter(|one| kept.header.plan.is_twin(&one.row.label)).count();
     let is_reference = |place: usize| rows[place].row.label == report.reference;
     let seconds = (0..in_pairs).flat_map(|second| {
@@ -70,7 +71,7 @@ struct OfSecond {
 }
 
 impl OfSecond {
-    fn of(rows: &[Measured], second: usize, kept: &StoredRun) -> OfSecond {
+    fn of(rows: &[PairedRow], second: usize, kept: &StoredRun) -> OfSecond {
         let looks = kept.header.plan.until.planned();
         let others = rows.iter().enumerate();
         let others: Vec<Option<&Blocks>> =
@@ -82,7 +83,16 @@ impl OfSecond {
         OfSecond { cpu: of(Metric::Cpu), throughput: of(Metric::Throughput) }
     }
 
-    fn pair(&self, rows: &[Measured], [first, second]: [usize; 2], report: &Report) -> PairRatios {
+    /// References are in no ranking, so a pair with one of them is decided by its own interval.
+    fn are_separated(&self, ranks: &Ranks, [one, other]: [&String; 2], first: usize) -> bool {
+        if [one, other].iter().all(|label| ranks.place(label).is_some()) {
+            return ranks.are_separated(one, other);
+        }
+        let by = if ranks.by == Metric::Throughput { &self.throughput } else { &self.cpu };
+        by[first].as_ref().is_some_and(is_apart)
+    }
+
+    fn pair(&self, rows: &[PairedRow], [first, second]: [usize; 2], report: &Report) -> PairRatios {
         let [one, other] = [&rows[first], &rows[second]];
         let both = |has: fn(&RowReport) -> bool| has(one.row) && has(other.row);
         let bound = bound::between(one.row, other.row)
@@ -98,17 +108,22 @@ impl OfSecond {
             throughput: bound.and(self.throughput[first]),
             throughput_bound: bound.unwrap_or_default(),
             blocks: one.blocks.keys().filter(|number| other.blocks.contains_key(number)).count(),
-            separated: ranks.map(|ranks| ranks.are_separated(&one.row.label, &other.row.label)),
+            separated: ranks.map(|ranks| self.are_separated(ranks, labels, first)),
             differ_most: adjacent.filter_map(|pair| pair.differ_most).next(),
         }
     }
 }
 
-impl<'a> Measured<'a> {
-    fn of(row: &'a RowReport, kept: &'a StoredRun, rounds: &Rounds) -> Option<Measured<'a>> {
+/// Its interval lies on one side of 1.
+fn is_apart(ratio: &Estimate) -> bool {
+    ratio.interval().is_some_and(|(low, high)| low > 1.0 || high < 1.0)
+}
+
+impl<'a> PairedRow<'a> {
+    fn of(row: &'a RowReport, kept: &'a StoredRun, rounds: &Rounds) -> Option<PairedRow<'a>> {
         let place = kept.header.plan.rows.iter().position(|planned| planned.label == row.label)?;
         let blocks = blocks_of(&kept.records, rounds, place);
-        (row.state == State::Measured).then_some(Measured { row, blocks })
+        (row.state == State::Measured).then_some(PairedRow { row, blocks })
     }
 }
 

@@ -183,13 +183,3 @@ impl fmt::Display for Nothing {
         })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::digits;
-
-    #[test]
-    fn what_was_published_has_no_more_digits_than_it_needs() {
-        assert_eq!([0.333_3, 0.65, 200.0, 1.0].map(digits), ["0.333", "0.65", "200", "1"]);
-    }
-}

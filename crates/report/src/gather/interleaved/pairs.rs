@@ -13,7 +13,8 @@ use crate::{
 };
 
 const LEAD: &str = "What the first of two services is of the second, paired by the blocks in which both were measured. Each interval \
-                    is of its pair alone; what is separated is so with all pairs allowed for.";
+                    is of its pair alone. Two ranked services are separated with all ranked pairs allowed for; a reference and \
+                    another service as a pair alone.";
 
 /// The pairs of the main table's load; absent if there are no two services with figures.
 pub(super) fn section(first: &StoredRun, at: &AtLoad, has_others: bool) -> Option<Section> {
@@ -50,11 +51,11 @@ fn columns<'a>(by: Option<String>) -> Columns<'a, PairRatios> {
             |pair| brief(pair.throughput),
             |pair| pair.throughput_bound,
         )
-        .help("throughput of the first related to the second's in the same block, with a 95% interval; none where one is not valid")
+        .help("throughput of the first related to the second's in the same block, with a 95% interval; absent if one is not valid")
         .count("blocks", "blocks", |pair| pair.blocks)
         .help("blocks in which both were measured")
         .flag("separated", "separated", |pair| pair.separated)
-        .help("whether the data separate them, with 95% for all pairs together")
+        .help("whether the data separate them: with 95% for all ranked pairs together, or for a pair with a reference alone")
         .text("separated_by", "separated by", move |_| by.clone())
         .hidden()
         .share("differ_most", "differ by less than", |pair| pair.differ_most)
