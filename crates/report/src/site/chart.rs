@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::row::RunFigure;
+use super::figure::RunFigure;
 use crate::document::Unit;
 
 /// What a scale has beyond its outermost points, as a share of it.

@@ -7,8 +7,8 @@ use super::{
     address::{Address, slug},
     catalogue::Catalogue,
     chart::{self, ClaimStrip},
+    claim::{Claim, ClaimCheck, Held},
     frame::{self, PageFrame},
-    row::{Claim, ClaimCheck, Held},
     words::several,
 };
 use crate::write::File;

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use tare_bench::folder;
 
-use super::row::{Claim, Pair, Row};
+use super::{claim::Claim, pair::Pair, row::Row};
 use crate::{
     Document,
     document::{Kind, Status},

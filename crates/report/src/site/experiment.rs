@@ -7,9 +7,9 @@ use super::{
     address::Address,
     catalogue::ExperimentRuns,
     chart::{LogScale, Step, escaped, trend},
+    figure::RunFigure,
     frame::{self, PageFrame, Sections},
     index::Standing,
-    row::RunFigure,
     words::{several, shown},
 };
 use crate::{

@@ -9,8 +9,9 @@ use super::{
     catalogue::{Catalogue, ExperimentRuns},
     chart,
     claims::{self, Tally, tally},
+    figure::RunFigure,
     frame::{self, PageFrame},
-    row::{Row, RunFigure},
+    row::Row,
     words::several,
 };
 use crate::{

@@ -9,15 +9,18 @@ mod assets;
 mod badge;
 mod catalogue;
 mod chart;
+mod claim;
 mod claims;
 mod data;
 mod entry;
 mod experiment;
 mod feed;
+mod figure;
 mod frame;
 mod index;
 mod language;
 mod method;
+mod pair;
 mod preview;
 mod row;
 mod run;
@@ -26,8 +29,11 @@ mod service;
 mod versus;
 mod words;
 
+pub use claim::{Claim, ClaimCheck, Held};
 pub use entry::RunEntry;
-pub use row::{Claim, ClaimCheck, Held, Pair, Row, RunFigure, Word};
+pub use figure::{RunFigure, Word};
+pub use pair::Pair;
+pub use row::Row;
 
 use crate::{
     Document,
@@ -35,9 +41,6 @@ use crate::{
     write::{File, WriteError},
 };
 use catalogue::Catalogue;
-
-/// The section of a document that has a row for each pair of services.
-const PAIRS: &str = "pairs";
 
 /// The version of `data/site.json`: `major.minor`. Its schema is in `schema/site.schema.json`.
 pub const FORMAT: &str = "1.0";

@@ -10,7 +10,7 @@ use super::{
     address::{Address, pair, slug},
     catalogue::Catalogue,
     frame::{self, PageFrame},
-    row::Pair,
+    pair::Pair,
     words::sentence,
 };
 use crate::write::File;

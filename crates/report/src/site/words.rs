@@ -1,6 +1,6 @@
 //! Words and sentences of a site's pages.
 
-use super::row::{Pair, Row, RunFigure};
+use super::{figure::RunFigure, pair::Pair, row::Row};
 use crate::{document::Unit, gather::words::with_interval};
 
 /// What a sentence ends with, and not a decimal point.

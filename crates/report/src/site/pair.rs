@@ -1,0 +1,53 @@
+//! Two services of one run, as a document has every pair of them.
+
+use serde::{Deserialize, Serialize};
+
+use super::figure::{Reader, RunFigure, table};
+use crate::document::{Document, Value};
+
+/// The section of a document that has a row for each pair.
+const PAIRS: &str = "pairs";
+
+/// Two services of one run, by the figures of the same blocks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pair {
+    pub first: String,
+    pub second: String,
+    /// The first's by the second's.
+    pub cpu_ratio: Option<RunFigure>,
+    pub throughput_ratio: Option<RunFigure>,
+    /// With all pairs of the run allowed for; not known with too few blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub separated: Option<bool>,
+    /// A greater difference is excluded, as a share of the lesser, with all pairs allowed for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub differ_most: Option<f64>,
+}
+
+impl Pair {
+    pub(crate) fn all(document: &Document) -> Vec<Pair> {
+        let rows = table(document, PAIRS).into_iter().flat_map(Reader::all);
+        let pair = |row: Reader<'_>| Pair {
+            first: row.text("first"),
+            second: row.text("second"),
+            cpu_ratio: row.figure("cpu_ratio"),
+            throughput_ratio: row.figure("throughput_ratio"),
+            separated: match row.value("separated") {
+                Some(Value::Flag(separated)) => Some(*separated),
+                _ => None,
+            },
+            differ_most: row.number("differ_most"),
+        };
+        rows.map(pair).filter(|pair| !pair.first.is_empty()).collect()
+    }
+
+    pub(crate) fn inverse(&self) -> Pair {
+        Pair {
+            first: self.second.clone(),
+            second: self.first.clone(),
+            cpu_ratio: self.cpu_ratio.map(RunFigure::inverse),
+            throughput_ratio: self.throughput_ratio.map(RunFigure::inverse),
+            ..*self
+        }
+    }
+}
