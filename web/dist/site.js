@@ -149,10 +149,12 @@
   var tools = document.getElementById("tools");
   if (tools) {
     tools.prepend(searchBox(tools.dataset.root ?? ""));
-    if (!document.getElementById("document")) tools.append(themeButton());
+  }
+  if (!document.getElementById("document")) {
+    tools?.append(themeButton());
+    copiers(document);
   }
   askPair();
-  copiers(document);
   function searchBox(root) {
     const list = make("ul", { class: "found", hidden: true });
     const input = make("input", { type: "search", placeholder: "Search", "aria-label": "Search this site" });

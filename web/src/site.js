@@ -15,11 +15,13 @@ const FOUND_MAX = 12;
 const tools = document.getElementById("tools");
 if (tools) {
   tools.prepend(searchBox(tools.dataset.root ?? ""));
-  // The page of a run has its own.
-  if (!document.getElementById("document")) tools.append(themeButton());
+}
+// The page of a run has these of its own.
+if (!document.getElementById("document")) {
+  tools?.append(themeButton());
+  copiers(document);
 }
 askPair();
-copiers(document);
 
 /**
  * What can be found is loaded when a reader begins to search.

@@ -20,6 +20,8 @@ pub(crate) struct TableView<'a> {
     pub(crate) folded: bool,
     /// It is its own chart: a column of it is drawn.
     pub(crate) drawn: bool,
+    /// On a phone each of its rows is a card.
+    pub(crate) stacks: bool,
     /// Columns before the sentences of a row.
     pub(crate) tall: usize,
 }
@@ -145,7 +147,16 @@ impl<'a> TableView<'a> {
         let beside = Beside { name, below, said, tall: tall(&heads, name) };
         let rows = short.then(|| rows(table, &heads, &beside));
         let folded = rows.is_none() || (folded && table.rows.len() > 3);
-        TableView { table, heads, rows, crowded, folded, drawn, tall: beside.tall }
+        TableView {
+            table,
+            heads,
+            rows,
+            crowded,
+            folded,
+            drawn,
+            stacks: main && short && !drawn,
+            tall: beside.tall,
+        }
     }
 
     /// Gives texts their links, where `link` knows any for a text of a column.
@@ -155,6 +166,12 @@ impl<'a> TableView<'a> {
                 cell.link = link(&head.column.key, &cell.text);
             }
         }
+    }
+
+    /// For the style.
+    pub(crate) fn class(&self) -> String {
+        let classes = [("crowded", self.crowded), ("drawn", self.drawn), ("stacks", self.stacks)];
+        classes.into_iter().filter(|(_, is_so)| *is_so).map(|(class, _)| class).collect::<Vec<_>>().join(" ")
     }
 
     /// Whether there is more to be seen of it.
