@@ -145,10 +145,12 @@
     }
     return ranks;
   }
-  function has(table, row, text) {
+  function has(table, row, text, ofServices) {
+    const nameAt = names(table);
     return table.columns.some((column2, at) => {
       const value2 = row[at];
-      return !column2.hidden && typeof value2 === "string" && value2.toLowerCase().includes(text);
+      const isWhat = at === nameAt || column2.facet || column2.key === "label" || column2.key === "title";
+      return !column2.hidden && (isWhat || !ofServices) && typeof value2 === "string" && value2.toLowerCase().includes(text);
     });
   }
 
@@ -160,10 +162,10 @@
   function isActive(chosen) {
     return chosen.text !== "" || [...chosen.facets.values()].some((values) => values.size > 0);
   }
-  function passes(table, chosen) {
+  function passes(table, chosen, ofServices = false) {
     const text = chosen.text.trim().toLowerCase();
     const facets = [...chosen.facets].filter(([, values]) => values.size > 0).map(([key, values]) => ({ at: place(table, key), values }));
-    return (row) => facets.every(({ at, values }) => values.has(shown(table.columns[at].unit, row[at]))) && (text === "" || has(table, row, text));
+    return (row) => facets.every(({ at, values }) => values.has(shown(table.columns[at].unit, row[at]))) && (text === "" || has(table, row, text, ofServices));
   }
   function fields(table, what, chosen, changed) {
     const facets = table.columns.flatMap((column2, at) => column2.facet ? facet(table, at, chosen, changed) : []);
@@ -495,7 +497,7 @@
         xEnds: span(table, columnX, values, chart.x_scale),
         yEnds: span(table, columnY, values, chart.y_scale),
         bound: bound(chart.x_scale, number(values, at.bound)),
-        band: claimed(chart.x_scale, band?.map((at2) => number(values, at2))),
+        band: band ? claimed(chart.x_scale, band.map((at2) => number(values, at2))) : null,
         apart: at.apart >= 0 && values[at.apart] === true
       });
       count += 1;
@@ -516,7 +518,7 @@
     return value2 === null ? null : coordinate(scale, value2);
   }
   function claimed(scale, both2) {
-    const [low, high] = (both2 ?? [null, null]).map((end) => bound(scale, end));
+    const [low, high] = both2.map((end) => bound(scale, end));
     return low === null && high === null ? null : [low, high];
   }
   function span(table, column2, row, scale) {
@@ -875,12 +877,21 @@
       ...rows.map((row) => line(places.map((at) => escaped(cell2(row, at)))))
     ].join("");
   }
+  var prefix = "tare";
+  function filesOf({ title, began }) {
+    const words3 = title.split(":")[0].toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+    const day = /^\d{4}-\d\d-\d\d/.exec(began ?? "")?.[0];
+    prefix = [...words3.slice(0, 6).map((word) => word.slice(0, 20)), ...day ? [day] : []].join("-") || "tare";
+  }
+  function fileName(name) {
+    return `${prefix}-${name}`;
+  }
   function save(name, type, text) {
     saveBlob(name, new Blob([text], { type: `${type};charset=utf-8` }));
   }
   function saveBlob(name, blob) {
     const address2 = URL.createObjectURL(blob);
-    make("a", { href: address2, download: name }).click();
+    make("a", { href: address2, download: fileName(name) }).click();
     setTimeout(() => URL.revokeObjectURL(address2), 6e4);
   }
   function copiers(root) {
@@ -958,16 +969,18 @@
   }
 
   // src/chart.js
-  var waiting = /* @__PURE__ */ new Set();
-  function soon(draw) {
-    if (waiting.size === 0) setTimeout(next);
-    waiting.add(draw);
+  var waiting = [/* @__PURE__ */ new Set(), /* @__PURE__ */ new Set()];
+  function soon(what, inSight = true) {
+    if (waiting.every((one) => one.size === 0)) setTimeout(next);
+    waiting[inSight ? 0 : 1].add(what);
   }
   function next() {
-    const [draw] = waiting;
-    waiting.delete(draw);
-    draw();
-    if (waiting.size > 0) setTimeout(next);
+    const queue = waiting.find((one) => one.size > 0);
+    if (!queue) return;
+    const [what] = queue;
+    queue.delete(what);
+    what();
+    if (waiting.some((one) => one.size > 0)) setTimeout(next);
   }
   function picture(figure, table, chart, look, switched) {
     const plot = find(figure, ".plot");
@@ -976,15 +989,16 @@
     const ring = make("div", { class: "ring", hidden: true });
     const legend2 = make("div", { class: "legend", role: "group", "aria-label": "Series of this chart" });
     const key = make("ul", { class: "key", "aria-hidden": "true" });
+    const nothing = make("p", { class: "empty", hidden: true });
     plot.replaceWith(area);
-    area.append(plot, ring, tip);
+    area.append(plot, nothing, ring, tip);
     area.before(legend2, key);
     plot.tabIndex = 0;
     const [x, y] = [table.columns[place(table, chart.x)], table.columns[place(table, chart.y)]];
     let all = { series: [], categories: [], points: 0 };
     const none = [];
     let rows = none;
-    let [stale, seen, width] = [true, false, 0];
+    let [stale, seen, width, ended] = [true, false, 0, false];
     let drawn2 = null;
     let spots = [];
     let at = -1;
@@ -1000,10 +1014,17 @@
       return { request, series, high };
     }
     function draw() {
-      if (!stale || plot.clientWidth === 0) return;
+      if (ended || !stale) return;
+      plot.hidden = false;
+      if (plot.clientWidth === 0) return;
       stale = false;
       hide();
       const { request, series, high } = prepare();
+      nothing.hidden = series.some((one) => one.points.length > 0);
+      nothing.textContent = all.points === 0 ? "Nothing to draw: no row that is shown has these figures." : "No series is chosen.";
+      plot.hidden = !nothing.hidden;
+      for (const saver of savers) saver.disabled = plot.hidden;
+      if (plot.hidden) return;
       drawn2 ??= globalThis.tareCharts.init(plot, null, { renderer: "svg", width, height: high });
       drawn2.resize({ width, height: high });
       drawn2.setOption(option(request), true);
@@ -1073,12 +1094,12 @@
       const drawnNow = all.series.length < 2 ? [] : all.series.filter((one, place2) => isOn(one.name, place2));
       return drawnNow.map(({ name }) => ({ name, swatch: swatch(look(name), chart.shape === "lines") }));
     }
-    function print() {
+    function print2() {
       draw();
       key.replaceChildren(...entries().map((entry) => make("li", {}, entry.swatch, make("bdi", {}, entry.name))));
     }
     function alone() {
-      print();
+      print2();
       const named = entries();
       const shelf = make("div", {}, ...named.map((entry) => entry.swatch));
       figure.append(shelf);
@@ -1092,10 +1113,11 @@
       return text;
     }
     const file = `${figure.closest("section")?.id ?? "chart"}-${figure.dataset.chart}`;
-    figure.querySelector(".of")?.append(
+    const savers = [
       button("Save SVG", () => save(`${file}.svg`, "image/svg+xml", alone())),
       button("Save PNG", async () => saveBlob(`${file}.png`, await pixels(alone())))
-    );
+    ];
+    figure.querySelector(".of")?.append(...savers);
     function change(names2) {
       for (const [name, on] of names2) switched.set(name, on);
       refresh();
@@ -1113,7 +1135,7 @@
     );
     sight.observe(figure);
     const size = new ResizeObserver(() => {
-      if (plot.clientWidth === width) return;
+      if (plot.hidden || plot.clientWidth === width) return;
       refresh();
     });
     size.observe(plot);
@@ -1121,11 +1143,12 @@
       show(now) {
         const isFirst = rows === none;
         rows = now;
-        if (isFirst) prepare();
+        if (isFirst) soon(() => width === 0 && prepare(), false);
         refresh();
       },
-      print,
+      print: print2,
       end() {
+        ended = true;
         sight.disconnect();
         size.disconnect();
         drawn2?.dispose();
@@ -1400,14 +1423,15 @@ ${location.href}`)), {
 
   // src/panel.js
   var ROWS_MAX = 8;
-  var PLACES = { homepage: "Website", source: "Source" };
+  var PLACES = { homepage: "Website", source: "Source", package_page: "Its package, as the registry shows it" };
   function panel(data, { closed, compare }) {
     const dialog = make("dialog", { class: "panel", "aria-labelledby": "panel-title" });
     dialog.addEventListener("close", closed);
     dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
     document.body.append(dialog);
     function open(name) {
-      const parts2 = data.sections.flatMap((section) => part(section, name, () => dialog.close()));
+      const seen = /* @__PURE__ */ new Set();
+      const parts2 = data.sections.flatMap((section) => part(section, name, seen, () => dialog.close()));
       if (parts2.length === 0) return false;
       const copier = button("Copy link", async () => told(copier, await copied(location.href)));
       const tools2 = make("div", { class: "tools" }, copier);
@@ -1423,7 +1447,7 @@ ${location.href}`)), {
     }
     return { open, close: () => dialog.open && dialog.close(), end: () => dialog.remove() };
   }
-  function part(section, name, leave) {
+  function part(section, name, seen, leave) {
     const table = section.table;
     if (!table) return [];
     const at = place(table, "label") < 0 ? place(table, "service") : place(table, "label");
@@ -1431,12 +1455,16 @@ ${location.href}`)), {
     if (rows.length === 0) return [];
     const link = make("a", { href: `#${section.id}` }, section.title);
     link.addEventListener("click", leave);
-    return [make("section", {}, make("h3", {}, link), ...ofRows(table, rows, at, section, leave))];
+    return [make("section", {}, make("h3", {}, link), ...ofRows(table, rows, at, seen, section, leave))];
   }
-  function ofRows(table, rows, at, section, leave) {
+  function ofRows(table, rows, at, seen, section, leave) {
     const has2 = (place2) => rows.some((row) => row[place2] !== null && row[place2] !== "");
     const columns = table.columns.map((column2, place2) => ({ column: column2, place: place2 })).filter(({ column: column2, place: place2 }) => place2 !== at && !column2.hidden && has2(place2));
-    if (rows.length === 1) return [list(table, rows[0], columns), ...elsewhere(table, rows[0])];
+    if (rows.length === 1) {
+      const fresh = columns.filter(({ column: column2 }) => !seen.has(column2.key));
+      for (const { column: column2 } of columns) seen.add(column2.key);
+      return [list(table, rows[0], fresh), ...elsewhere(table, rows[0])];
+    }
     if (rows.length <= ROWS_MAX) return [grid(table, rows, columns)];
     const filter = new URLSearchParams({ find: String(rows[0][at]) });
     const link = make("a", { href: `#${section.id}?${filter}` }, `${rows.length} rows`);
@@ -1605,17 +1633,23 @@ ${location.href}`)), {
   function themeButton() {
     const root = document.documentElement;
     const system = matchMedia("(prefers-color-scheme: dark)");
-    const isDark = () => (root.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
     const chosen = remembered();
     if (chosen === "dark" || chosen === "light") root.dataset.theme = chosen;
+    const next2 = () => {
+      const [same, other] = system.matches ? ["dark", "light"] : ["light", "dark"];
+      if (root.dataset.theme === void 0) return other;
+      return root.dataset.theme === other ? same : "system";
+    };
     const control = button("", () => {
-      root.dataset.theme = isDark() ? "light" : "dark";
-      remember(root.dataset.theme);
+      const theme = next2();
+      if (theme === "system") delete root.dataset.theme;
+      else root.dataset.theme = theme;
+      remember(theme);
       refresh();
     }, { id: "theme" });
     const refresh = () => {
-      control.textContent = "Dark";
-      control.setAttribute("aria-pressed", String(isDark()));
+      control.textContent = `Colours: ${root.dataset.theme ?? "system"}`;
+      control.title = `Next: ${next2()}`;
     };
     system.addEventListener("change", refresh);
     refresh();
@@ -1640,6 +1674,7 @@ ${location.href}`)), {
   }
   function begin() {
     const data = JSON.parse(find(document, "#document").textContent ?? "");
+    filesOf(data);
     const main = find(document, "#main");
     const first = data.sections[0];
     const order = first?.table ? column(first.table, names(first.table)) : [];
@@ -1717,16 +1752,14 @@ ${location.href}`)), {
       pair2?.refresh();
       open(asked.service);
     });
-    return () => {
-      memory.asked.service = null;
-      beside3.end();
-    };
+    if (memory.asked.service !== null) open(memory.asked.service);
+    return beside3.end;
   }
   function column(table, at) {
     return at < 0 ? [] : table.rows.map((row) => String(row[at] ?? "-"));
   }
   function visibleNames(table, chosen) {
-    return new Set(column({ ...table, rows: table.rows.filter(passes(table, chosen)) }, names(table)));
+    return new Set(column({ ...table, rows: table.rows.filter(passes(table, chosen, true)) }, names(table)));
   }
   function sectionOf(element, section, table, first, look, update) {
     const memory = memoryOf(section);
@@ -1741,11 +1774,24 @@ ${location.href}`)), {
     const shown2 = tableOf(box, table, section.id, memory.position, noted);
     const what = isFirst ? "services" : "rows";
     let visible = null;
-    const filters = fields(table, what, memory.chosen, () => {
-      noted();
-      changed();
-    });
-    if (filters) box.prepend(filters.element);
+    let filters = null;
+    function filterable() {
+      filters = fields(table, what, memory.chosen, () => {
+        noted();
+        changed();
+      });
+      if (filters) box.prepend(filters.element);
+    }
+    if (!(fold instanceof HTMLDetailsElement) || fold.open) filterable();
+    else {
+      const opened = () => {
+        if (!fold.open) return;
+        fold.removeEventListener("toggle", opened);
+        filterable();
+        refresh();
+      };
+      fold.addEventListener("toggle", opened);
+    }
     const own = section.charts.flatMap((chart, at) => {
       const figure = element.querySelector(`figure[data-chart="${at}"]`);
       return figure instanceof HTMLElement ? [picture(figure, table, chart, look, memory.switched[at])] : [];
@@ -1764,10 +1810,11 @@ ${location.href}`)), {
       memory.chosen.text = seen.chosen.text;
       for (const [key2, values] of seen.chosen.facets) memory.chosen.facets.set(key2, values);
       memory.position.sorting = seen.sorting;
+      if (fold instanceof HTMLDetailsElement) fold.open = true;
       changed();
     });
     function refresh() {
-      const pass = passes(table, memory.chosen);
+      const pass = passes(table, memory.chosen, isFirst);
       const rows = table.rows.flatMap((row, at) => {
         const name = nameAt < 0 ? null : String(row[nameAt] ?? "-");
         const hidden = !isFirst && visible && name !== null && known.has(name) && !visible.has(name);
@@ -1792,15 +1839,24 @@ ${location.href}`)), {
     history.replaceState(null, "", address(id, table, { chosen, sorting: position.sorting }, asked));
   }
   function printable() {
+    const root = document.documentElement;
     let opened = [];
     addEventListener("beforeprint", () => {
+      if (!root.classList.contains("print-all")) return;
       opened = [...document.querySelectorAll("details:is(.fold, .meanings, .checks *):not([open])")].filter((fold) => fold instanceof HTMLDetailsElement).filter((fold) => !fold.querySelector("table[data-long]"));
       for (const fold of opened) fold.open = true;
       for (const one of pictures) one.print();
     });
     addEventListener("afterprint", () => {
       for (const fold of opened) fold.open = false;
+      opened = [];
+      root.classList.remove("print-all");
     });
+    const all = button("Print everything", () => {
+      root.classList.add("print-all");
+      print();
+    });
+    document.querySelector(".foot")?.append(make("p", { class: "tools" }, button("Print the summary", () => print()), all));
   }
   function replace(page) {
     const json = page.getElementById("document");

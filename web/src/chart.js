@@ -22,23 +22,26 @@ import { nearest, words } from "./tip.js";
  * @property {() => void} end
  */
 
-/** @type {Set<() => void>} */
-const waiting = new Set();
+/** What is drawn, and, when nothing of that is left, what is only measured. @type {[Set<() => void>, Set<() => void>]} */
+const waiting = [new Set(), new Set()];
 
 /**
  * One chart at a time, and what the reader does in between: twelve charts in one go would hold up the next letter.
- * @param {() => void} draw
+ * @param {() => void} what
+ * @param {boolean} [inSight]
  */
-function soon(draw) {
-  if (waiting.size === 0) setTimeout(next);
-  waiting.add(draw);
+function soon(what, inSight = true) {
+  if (waiting.every((one) => one.size === 0)) setTimeout(next);
+  waiting[inSight ? 0 : 1].add(what);
 }
 
 function next() {
-  const [draw] = waiting;
-  waiting.delete(draw);
-  draw();
-  if (waiting.size > 0) setTimeout(next);
+  const queue = waiting.find((one) => one.size > 0);
+  if (!queue) return;
+  const [what] = queue;
+  queue.delete(what);
+  what();
+  if (waiting.some((one) => one.size > 0)) setTimeout(next);
 }
 
 /**
@@ -56,8 +59,9 @@ export function picture(figure, table, chart, look, switched) {
   const ring = make("div", { class: "ring", hidden: true });
   const legend = make("div", { class: "legend", role: "group", "aria-label": "Series of this chart" });
   const key = make("ul", { class: "key", "aria-hidden": "true" });
+  const nothing = make("p", { class: "empty", hidden: true });
   plot.replaceWith(area);
-  area.append(plot, ring, tip);
+  area.append(plot, nothing, ring, tip);
   area.before(legend, key);
   plot.tabIndex = 0;
 
@@ -67,7 +71,7 @@ export function picture(figure, table, chart, look, switched) {
   /** @type {number[]} */
   const none = [];
   let rows = none;
-  let [stale, seen, width] = [true, false, 0];
+  let [stale, seen, width, ended] = [true, false, 0, false];
   /** @type {ReturnType<typeof globalThis.tareCharts.init>|null} */
   let drawn = null;
   /** @type {Spot[]} */
@@ -90,10 +94,18 @@ export function picture(figure, table, chart, look, switched) {
   }
 
   function draw() {
-    if (!stale || plot.clientWidth === 0) return;
+    if (ended || !stale) return;
+    plot.hidden = false;
+    if (plot.clientWidth === 0) return;
     stale = false;
     hide();
     const { request, series, high } = prepare();
+    // Axes without anything between them would look like a fault.
+    nothing.hidden = series.some((one) => one.points.length > 0);
+    nothing.textContent = all.points === 0 ? "Nothing to draw: no row that is shown has these figures." : "No series is chosen.";
+    plot.hidden = !nothing.hidden;
+    for (const saver of savers) saver.disabled = plot.hidden;
+    if (plot.hidden) return;
     drawn ??= globalThis.tareCharts.init(plot, null, { renderer: "svg", width, height: high });
     drawn.resize({ width, height: high });
     drawn.setOption(option(request), true);
@@ -194,10 +206,11 @@ export function picture(figure, table, chart, look, switched) {
   }
 
   const file = `${figure.closest("section")?.id ?? "chart"}-${figure.dataset.chart}`;
-  figure.querySelector(".of")?.append(
+  const savers = [
     button("Save SVG", () => save(`${file}.svg`, "image/svg+xml", alone())),
     button("Save PNG", async () => saveBlob(`${file}.png`, await pixels(alone()))),
-  );
+  ];
+  figure.querySelector(".of")?.append(...savers);
 
   /** @param {[string, boolean][]} names */
   function change(names) {
@@ -219,7 +232,7 @@ export function picture(figure, table, chart, look, switched) {
   );
   sight.observe(figure);
   const size = new ResizeObserver(() => {
-    if (plot.clientWidth === width) return;
+    if (plot.hidden || plot.clientWidth === width) return;
     refresh();
   });
   size.observe(plot);
@@ -228,11 +241,13 @@ export function picture(figure, table, chart, look, switched) {
     show(now) {
       const isFirst = rows === none;
       rows = now;
-      if (isFirst) prepare();
+      // How high it is must be known soon, and not before the page answers: each chart that is measured lays the page out anew.
+      if (isFirst) soon(() => width === 0 && prepare(), false);
       refresh();
     },
     print,
     end() {
+      ended = true;
       sight.disconnect();
       size.disconnect();
       drawn?.dispose();

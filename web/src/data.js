@@ -34,7 +34,7 @@
  * @property {string} alt
  */
 /** @typedef {{ id: string, title: string, charts: Chart[], table: Table|null }} Section */
-/** @typedef {{ title: string, sections: Section[] }} Doc */
+/** @typedef {{ title: string, began: string, sections: Section[] }} Doc */
 
 /**
  * The place of a column; -1 where there is none.

@@ -24,13 +24,14 @@ export function isActive(chosen) {
 /**
  * @param {Table} table
  * @param {Chosen} chosen
+ * @param {boolean} [ofServices] Its rows are services.
  * @returns {(row: Value[]) => boolean}
  */
-export function passes(table, chosen) {
+export function passes(table, chosen, ofServices = false) {
   const text = chosen.text.trim().toLowerCase();
   const facets = [...chosen.facets].filter(([, values]) => values.size > 0).map(([key, values]) => ({ at: place(table, key), values }));
   return (row) =>
-    facets.every(({ at, values }) => values.has(shown(table.columns[at].unit, row[at]))) && (text === "" || has(table, row, text));
+    facets.every(({ at, values }) => values.has(shown(table.columns[at].unit, row[at]))) && (text === "" || has(table, row, text, ofServices));
 }
 
 /**

@@ -1,5 +1,7 @@
 // Which rows of a table are shown, and in which order. Pure.
 
+import { names } from "./data.js";
+
 /** @import { Table, Value } from "./data.js" */
 /** @typedef {{ place: number, down: boolean }} Sorting */
 
@@ -37,14 +39,17 @@ function ranked(table, rows, place) {
 }
 
 /**
- * Does a row have that text anywhere that is shown?
+ * Does a row have that text anywhere that is shown? Of services it is what they are: who looks for one means no word of a warning.
  * @param {Table} table
  * @param {Value[]} row
  * @param {string} text In lower case.
+ * @param {boolean} ofServices
  */
-export function has(table, row, text) {
+export function has(table, row, text, ofServices) {
+  const nameAt = names(table);
   return table.columns.some((column, at) => {
     const value = row[at];
-    return !column.hidden && typeof value === "string" && value.toLowerCase().includes(text);
+    const isWhat = at === nameAt || column.facet || column.key === "label" || column.key === "title";
+    return !column.hidden && (isWhat || !ofServices) && typeof value === "string" && value.toLowerCase().includes(text);
   });
 }

@@ -11,7 +11,7 @@ import { follow, followList } from "./live.js";
 import { looks } from "./looks.js";
 import { PAIRS } from "./pair.js";
 import { panel } from "./panel.js";
-import { copiers, save } from "./save.js";
+import { copiers, filesOf, save } from "./save.js";
 import { tableOf } from "./table.js";
 import { themeButton } from "./theme.js";
 
@@ -51,6 +51,7 @@ function memoryOf(section) {
 function begin() {
   /** @type {Doc} */
   const data = JSON.parse(find(document, "#document").textContent ?? "");
+  filesOf(data);
   const main = find(document, "#main");
   const first = data.sections[0];
   const order = first?.table ? column(first.table, names(first.table)) : [];
@@ -137,10 +138,9 @@ function services(data, first, table) {
     pair?.refresh();
     open(asked.service);
   });
-  return () => {
-    memory.asked.service = null;
-    beside.end();
-  };
+  // A page that is served shows something newer, and the reader goes on.
+  if (memory.asked.service !== null) open(memory.asked.service);
+  return beside.end;
 }
 
 /** @param {Table} table @param {number} at */
@@ -150,7 +150,7 @@ function column(table, at) {
 
 /** @param {Table} table @param {Chosen} chosen */
 function visibleNames(table, chosen) {
-  return new Set(column({ ...table, rows: table.rows.filter(passes(table, chosen)) }, names(table)));
+  return new Set(column({ ...table, rows: table.rows.filter(passes(table, chosen, true)) }, names(table)));
 }
 
 /**
@@ -176,11 +176,26 @@ function sectionOf(element, section, table, first, look, update) {
   const what = isFirst ? "services" : "rows";
   /** @type {Set<string>|null} */
   let visible = null;
-  const filters = fields(table, what, memory.chosen, () => {
-    noted();
-    changed();
-  });
-  if (filters) box.prepend(filters.element);
+  /** @type {ReturnType<typeof fields>} */
+  let filters = null;
+  function filterable() {
+    filters = fields(table, what, memory.chosen, () => {
+      noted();
+      changed();
+    });
+    if (filters) box.prepend(filters.element);
+  }
+  // To count the values of thousands of rows takes as long as to draw a page: it is done for who opens the table.
+  if (!(fold instanceof HTMLDetailsElement) || fold.open) filterable();
+  else {
+    const opened = () => {
+      if (!fold.open) return;
+      fold.removeEventListener("toggle", opened);
+      filterable();
+      refresh();
+    };
+    fold.addEventListener("toggle", opened);
+  }
   const own = section.charts.flatMap((chart, at) => {
     const figure = element.querySelector(`figure[data-chart="${at}"]`);
     return figure instanceof HTMLElement ? [picture(figure, table, chart, look, memory.switched[at])] : [];
@@ -203,11 +218,12 @@ function sectionOf(element, section, table, first, look, update) {
     memory.chosen.text = seen.chosen.text;
     for (const [key, values] of seen.chosen.facets) memory.chosen.facets.set(key, values);
     memory.position.sorting = seen.sorting;
+    if (fold instanceof HTMLDetailsElement) fold.open = true;
     changed();
   });
 
   function refresh() {
-    const pass = passes(table, memory.chosen);
+    const pass = passes(table, memory.chosen, isFirst);
     const rows = table.rows.flatMap((row, at) => {
       const name = nameAt < 0 ? null : String(row[nameAt] ?? "-");
       const hidden = !isFirst && visible && name !== null && known.has(name) && !visible.has(name);
@@ -236,11 +252,16 @@ function noteInAddress(id, table, { chosen, position, asked }) {
   history.replaceState(null, "", address(id, table, { chosen, sorting: position.sorting }, asked));
 }
 
-/** On paper everything is drawn, and every table that is written is open. */
+/**
+ * What is on paper is drawn, and every table that is written is open. That is the head, the main table and the facts; all of it for
+ * who asks for that.
+ */
 function printable() {
+  const root = document.documentElement;
   /** @type {HTMLDetailsElement[]} */
   let opened = [];
   addEventListener("beforeprint", () => {
+    if (!root.classList.contains("print-all")) return;
     opened = [...document.querySelectorAll("details:is(.fold, .meanings, .checks *):not([open])")]
       .filter((fold) => fold instanceof HTMLDetailsElement)
       .filter((fold) => !fold.querySelector("table[data-long]"));
@@ -249,7 +270,14 @@ function printable() {
   });
   addEventListener("afterprint", () => {
     for (const fold of opened) fold.open = false;
+    opened = [];
+    root.classList.remove("print-all");
   });
+  const all = button("Print everything", () => {
+    root.classList.add("print-all");
+    print();
+  });
+  document.querySelector(".foot")?.append(make("p", { class: "tools" }, button("Print the summary", () => print()), all));
 }
 
 /** @param {Document} page What a server has now. */

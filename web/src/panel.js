@@ -10,7 +10,7 @@ import { copied, told } from "./save.js";
 /** Rows of a section up to which the panel has them itself; of more it says how many there are. */
 const ROWS_MAX = 8;
 /** Keys of addresses elsewhere, and what a link to them is called. */
-const PLACES = { homepage: "Website", source: "Source" };
+const PLACES = { homepage: "Website", source: "Source", package_page: "Its package, as the registry shows it" };
 
 /**
  * @param {Doc} data
@@ -25,7 +25,9 @@ export function panel(data, { closed, compare }) {
   document.body.append(dialog);
 
   function open(/** @type {string} */ name) {
-    const parts = data.sections.flatMap((section) => part(section, name, () => dialog.close()));
+    /** @type {Set<string>} */
+    const seen = new Set();
+    const parts = data.sections.flatMap((section) => part(section, name, seen, () => dialog.close()));
     if (parts.length === 0) return false;
     const copier = button("Copy link", async () => told(copier, await copied(location.href)));
     const tools = make("div", { class: "tools" }, copier);
@@ -46,9 +48,10 @@ export function panel(data, { closed, compare }) {
  * A section's part of it; none if it has nothing on the service.
  * @param {Section} section
  * @param {string} name
+ * @param {Set<string>} seen Keys of what was said before; it is said once.
  * @param {() => void} leave
  */
-function part(section, name, leave) {
+function part(section, name, seen, leave) {
   const table = section.table;
   if (!table) return [];
   const at = place(table, "label") < 0 ? place(table, "service") : place(table, "label");
@@ -56,20 +59,25 @@ function part(section, name, leave) {
   if (rows.length === 0) return [];
   const link = make("a", { href: `#${section.id}` }, section.title);
   link.addEventListener("click", leave);
-  return [make("section", {}, make("h3", {}, link), ...ofRows(table, rows, at, section, leave))];
+  return [make("section", {}, make("h3", {}, link), ...ofRows(table, rows, at, seen, section, leave))];
 }
 
 /**
  * @param {Table} table
  * @param {Value[][]} rows
  * @param {number} at
+ * @param {Set<string>} seen
  * @param {Section} section
  * @param {() => void} leave
  */
-function ofRows(table, rows, at, section, leave) {
+function ofRows(table, rows, at, seen, section, leave) {
   const has = (/** @type {number} */ place) => rows.some((row) => row[place] !== null && row[place] !== "");
   const columns = table.columns.map((column, place) => ({ column, place })).filter(({ column, place }) => place !== at && !column.hidden && has(place));
-  if (rows.length === 1) return [list(table, rows[0], columns), ...elsewhere(table, rows[0])];
+  if (rows.length === 1) {
+    const fresh = columns.filter(({ column }) => !seen.has(column.key));
+    for (const { column } of columns) seen.add(column.key);
+    return [list(table, rows[0], fresh), ...elsewhere(table, rows[0])];
+  }
   if (rows.length <= ROWS_MAX) return [grid(table, rows, columns)];
   const filter = new URLSearchParams({ find: String(rows[0][at]) });
   const link = make("a", { href: `#${section.id}?${filter}` }, `${rows.length} rows`);

@@ -51,6 +51,24 @@ export function markdown(table, places, rows) {
   ].join("");
 }
 
+/** What files begin with, so that those of two runs are told apart in one folder. */
+let prefix = "tare";
+
+/**
+ * From now on files carry the name of this document: the first words of its title, and its day.
+ * @param {{ title: string, began?: string }} of
+ */
+export function filesOf({ title, began }) {
+  const words = title.split(":")[0].toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const day = /^\d{4}-\d\d-\d\d/.exec(began ?? "")?.[0];
+  prefix = [...words.slice(0, 6).map((word) => word.slice(0, 20)), ...(day ? [day] : [])].join("-") || "tare";
+}
+
+/** @param {string} name */
+export function fileName(name) {
+  return `${prefix}-${name}`;
+}
+
 /**
  * @param {string} name
  * @param {string} type
@@ -66,7 +84,7 @@ export function save(name, type, text) {
  */
 export function saveBlob(name, blob) {
   const address = URL.createObjectURL(blob);
-  make("a", { href: address, download: name }).click();
+  make("a", { href: address, download: fileName(name) }).click();
   // The browser has read it by then; until then it must not be gone.
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }

@@ -55,7 +55,7 @@ export function drawing(table, chart, rows) {
       xEnds: span(table, columnX, values, chart.x_scale),
       yEnds: span(table, columnY, values, chart.y_scale),
       bound: bound(chart.x_scale, number(values, at.bound)),
-      band: claimed(chart.x_scale, band?.map((at) => number(values, at))),
+      band: band ? claimed(chart.x_scale, band.map((at) => number(values, at))) : null,
       apart: at.apart >= 0 && values[at.apart] === true,
     });
     count += 1;
@@ -90,11 +90,11 @@ function bound(scale, value) {
 
 /**
  * @param {Scale} scale
- * @param {(number|null)[]} [both]
+ * @param {(number|null)[]} both
  * @returns {[number|null, number|null]|null} Null where both ends are open.
  */
 function claimed(scale, both) {
-  const [low, high] = (both ?? [null, null]).map((end) => bound(scale, end));
+  const [low, high] = both.map((end) => bound(scale, end));
   return low === null && high === null ? null : [low, high];
 }
 

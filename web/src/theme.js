@@ -22,21 +22,27 @@ function remember(theme) {
   }
 }
 
-/** @returns {HTMLButtonElement} */
+/** A button that says how it is, and goes on from the system's scheme to the other one, to the system's as a choice, and back. */
 export function themeButton() {
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
-  const isDark = () => (root.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
   const chosen = remembered();
   if (chosen === "dark" || chosen === "light") root.dataset.theme = chosen;
+  const next = () => {
+    const [same, other] = system.matches ? ["dark", "light"] : ["light", "dark"];
+    if (root.dataset.theme === undefined) return other;
+    return root.dataset.theme === other ? same : "system";
+  };
   const control = button("", () => {
-    root.dataset.theme = isDark() ? "light" : "dark";
-    remember(root.dataset.theme);
+    const theme = next();
+    if (theme === "system") delete root.dataset.theme;
+    else root.dataset.theme = theme;
+    remember(theme);
     refresh();
   }, { id: "theme" });
   const refresh = () => {
-    control.textContent = "Dark";
-    control.setAttribute("aria-pressed", String(isDark()));
+    control.textContent = `Colours: ${root.dataset.theme ?? "system"}`;
+    control.title = `Next: ${next()}`;
   };
   system.addEventListener("change", refresh);
   refresh();

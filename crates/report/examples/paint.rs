@@ -1,4 +1,4 @@
-//! How quickly a page is there, and answers: `cargo run --release --example paint`. It opens the page of 50 services x 40 blocks
+//! How quickly a page is there, and answers: `cargo run --release --example paint`. It opens the page of 60 services x 40 blocks
 //! x 8 slices from disk in a browser a few times, and prints what the browser itself measured: the first paint of text, and
 //! from a click to the paint of what it did. No test, since it depends on the machine and on what else that does.
 

@@ -37,7 +37,7 @@ impl RatioBound {
     }
 }
 
-/// What the ratio of the rates of a row to another one's says; none where neither of the two was saturated.
+/// What the ratio of the rates of a row to another one's says: nothing if neither of the two was saturated.
 pub(super) fn between(row: &RowReport, base: &RowReport) -> Option<RatioBound> {
     match (unsaturated(row), unsaturated(base)) {
         (None, None) => Some(RatioBound::Exact),

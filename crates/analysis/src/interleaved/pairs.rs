@@ -30,7 +30,7 @@ pub struct PairRatios {
     pub differ_most: Option<f64>,
 }
 
-struct Measured<'a> {
+struct InPairs<'a> {
     row: &'a RowReport,
     blocks: Blocks<'a>,
 }
@@ -41,8 +41,8 @@ pub fn pair_ratios(kept: &StoredRun, report: &Report) -> Vec<PairRatios> {
     let rounds = Rounds::of(&kept.header.plan, &kept.records);
     // The twin is in no pair; it is one of those by which noise is judged.
     let rows = report.rows.iter().chain(report.twin.as_ref().map(|twin| &twin.row));
-    let measured = |row| Measured::of(row, kept, &rounds);
-    let rows: Vec<Measured> = rows.filter_map(measured).collect();
+    let measured = |row| InPairs::of(row, kept, &rounds);
+    let rows: Vec<InPairs> = rows.filter_map(measured).collect();
     let in_pairs = rows.len() - rows.iter().filter(|one| kept.header.plan.is_twin(&one.row.label)).count();
     let is_reference = |place: usize| rows[place].row.label == report.reference;
     let seconds = (0..in_pairs).flat_map(|second| {
@@ -70,7 +70,7 @@ struct OfSecond {
 }
 
 impl OfSecond {
-    fn of(rows: &[Measured], second: usize, kept: &StoredRun) -> OfSecond {
+    fn of(rows: &[InPairs], second: usize, kept: &StoredRun) -> OfSecond {
         let looks = kept.header.plan.until.planned();
         let others = rows.iter().enumerate();
         let others: Vec<Option<&Blocks>> =
@@ -82,7 +82,7 @@ impl OfSecond {
         OfSecond { cpu: of(Metric::Cpu), throughput: of(Metric::Throughput) }
     }
 
-    fn pair(&self, rows: &[Measured], [first, second]: [usize; 2], report: &Report) -> PairRatios {
+    fn pair(&self, rows: &[InPairs], [first, second]: [usize; 2], report: &Report) -> PairRatios {
         let [one, other] = [&rows[first], &rows[second]];
         let both = |has: fn(&RowReport) -> bool| has(one.row) && has(other.row);
         let bound = bound::between(one.row, other.row)
@@ -104,11 +104,11 @@ impl OfSecond {
     }
 }
 
-impl<'a> Measured<'a> {
-    fn of(row: &'a RowReport, kept: &'a StoredRun, rounds: &Rounds) -> Option<Measured<'a>> {
+impl<'a> InPairs<'a> {
+    fn of(row: &'a RowReport, kept: &'a StoredRun, rounds: &Rounds) -> Option<InPairs<'a>> {
         let place = kept.header.plan.rows.iter().position(|planned| planned.label == row.label)?;
         let blocks = blocks_of(&kept.records, rounds, place);
-        (row.state == State::Measured).then_some(Measured { row, blocks })
+        (row.state == State::Measured).then_some(InPairs { row, blocks })
     }
 }
 

@@ -65,6 +65,30 @@ fn packages<'a>() -> Columns<'a, Described<'a>> {
         .text("code_languages", "in", languages)
         .hidden()
         .text("newest", "newest release", newest)
+        .text("package_page", "package", |of| page_of(&of.footprint?.release.as_ref()?.package))
+        .hidden()
+}
+
+/// Where a registry shows a package, by its package URL: for a page to link to, which asks nothing of it. Of a registry that is not
+/// known, or a name that is no name, there is none.
+fn page_of(package: &str) -> Option<String> {
+    let (registry, name) = package.strip_prefix("pkg:")?.split_once('/')?;
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._~/+-%@".contains(letter);
+    let before = match registry {
+        "cargo" => "https://crates.io/crates/",
+        "deb" => "https://packages.debian.org/",
+        "github" => "https://github.com/",
+        "gitlab" => "https://gitlab.com/",
+        "golang" => "https://pkg.go.dev/",
+        "maven" => "https://central.sonatype.com/artifact/",
+        "npm" => "https://www.npmjs.com/package/",
+        "nuget" => "https://www.nuget.org/packages/",
+        "pypi" => "https://pypi.org/project/",
+        "swift" => "https://",
+        _ => return None,
+    };
+    let name = if registry == "deb" { name.rsplit_once('/').map_or(name, |(_, name)| name) } else { name };
+    (!name.is_empty() && name.chars().all(is_plain)).then(|| format!("{before}{name}"))
 }
 
 /// `C++ 69, C++ Header 22`.
@@ -108,4 +132,37 @@ fn opinions<'a>() -> Columns<'a, Described<'a>> {
         })
         .help("A published opinion.")
         .count("threads", "THREADS at every point", |of| of.threads)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_has_a_page_where_its_registry_is_known() {
+        let pages = [
+            "pkg:cargo/axum",
+            "pkg:golang/github.com/gorilla/mux",
+            "pkg:deb/debian/libasio-dev",
+            "pkg:npm/%40koa/router",
+        ];
+        let pages = pages.map(|package| page_of(package).unwrap());
+        let wanted = [
+            "https://crates.io/crates/axum",
+            "https://pkg.go.dev/github.com/gorilla/mux",
+            "https://packages.debian.org/libasio-dev",
+            "https://www.npmjs.com/package/%40koa/router",
+        ];
+        assert_eq!(pages, wanted);
+        for none in [
+            "pkg:cargo/",
+            "pkg:cargo/a\"b",
+            "pkg:swift/javascript:x",
+            "pkg:other/x",
+            "cargo/axum",
+            "pkg:npm/a b",
+        ] {
+            assert_eq!(page_of(none), None, "{none}");
+        }
+    }
 }

@@ -135,6 +135,12 @@ impl Page<'_> {
         )
     }
 
+    /// The day on which it began, if that is a time: two runs of one experiment are two tabs.
+    fn day(&self) -> Option<String> {
+        let began = self.document.began.parse::<jiff::Timestamp>().ok()?;
+        Some(began.strftime("%Y-%m-%d").to_string())
+    }
+
     fn checks(&self) -> String {
         super::checks(self.document)
     }

@@ -47,6 +47,28 @@ fn nobody_is_kept_out_in_light_or_dark() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// With two services compared, and with a service's panel open over the page.
+#[test]
+fn nobody_is_kept_out_of_what_is_asked_for() {
+    let Some(axe) = axe() else { return };
+    let Some(browser) = Browser::open() else { return };
+    for name in ["few", "hostile"] {
+        browser.visit(&pages::named(name).file);
+        browser.run(
+            "for (const [at, field] of document.querySelectorAll('.compare select').entries()) {
+                 field.selectedIndex = at + 1;
+                 field.dispatchEvent(new Event('change'));
+             }",
+            &[],
+        );
+        assert_eq!(browser.run("return document.querySelector('.compared').checkVisibility()", &[]), true);
+        assert_eq!(violations(&browser, &axe), Vec::<String>::new(), "{name}, compared");
+        browser.click("document.querySelector('#ranks tbody a.name')");
+        browser.until("return document.querySelector('dialog.panel[open]')", &[]);
+        assert_eq!(violations(&browser, &axe), Vec::<String>::new(), "{name}, a panel");
+    }
+}
+
 #[test]
 fn a_page_that_keeps_people_out_is_found() {
     let Some(axe) = axe() else { return };

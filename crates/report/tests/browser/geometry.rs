@@ -9,8 +9,8 @@ use crate::{
 };
 
 const PROBLEMS: &str = include_str!("geometry.js");
-/// A desk, a tablet, a phone.
-const SIZES: [Size; 3] = [(1400, 900), (800, 1000), (390, 844)];
+/// A desk, a wide one, a tablet, a phone.
+const SIZES: [Size; 4] = [(1400, 900), (1920, 1080), (768, 1000), (360, 780)];
 /// A larger picture is of no use.
 const PICTURE_HEIGHT_MAX: u32 = 12_000;
 
@@ -54,6 +54,35 @@ fn wants_pictures() -> bool {
     std::env::var_os("TARE_PICTURES").is_some()
 }
 
+/// With two services compared, and with a service's panel open.
+#[test]
+fn what_is_asked_for_overlaps_nothing_either() {
+    let Some(browser) = Browser::open() else { return };
+    let mut problems = Vec::new();
+    for (name, asked) in
+        [("few", "compare=vertx,ktor"), ("hostile", ""), ("few", "service=hyper"), ("many", "service=axum")]
+    {
+        browser.visit(&pages::named(name).file);
+        browser.run("location.hash = `#ranks?${args[0]}`", &[asked.into()]);
+        if asked.is_empty() {
+            browser.click("document.querySelectorAll('#ranks tbody a.name')[5]");
+        }
+        for size in SIZES {
+            browser.resize(size);
+            browser.run("for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame)", &[]);
+            // Behind a panel lies the page.
+            let panel = "const panel = document.querySelector('dialog.panel[open]');
+                if (panel) for (const one of document.querySelectorAll('body > :not(dialog)')) one.style.visibility = 'hidden';
+                return true";
+            browser.run(panel, &[]);
+            let found = browser.run(PROBLEMS, &[]);
+            let found = found.as_array().unwrap().iter();
+            problems.extend(found.map(|problem| format!("{name}?{asked}, {} wide: {problem}", size.0)));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
 #[test]
 fn pictures_of_all_pages_if_they_are_wanted() {
     let Some(browser) = Browser::open().filter(|_| wants_pictures()) else { return };
@@ -89,6 +118,7 @@ fn on_a_desk_and_on_paper_tables_are_as_wide_as_their_frames() {
         browser.resize(size);
         for page in pages::all() {
             browser.visit(&page.file);
+            browser.run("document.documentElement.classList.add('print-all')", &[]);
             assert_eq!(browser.run(WIDE, &[]), json!([]), "{}, {media}", page.name);
         }
     }
@@ -123,7 +153,10 @@ fn on_paper_everything_is_there() {
         browser.prefer("print", &[("prefers-color-scheme", "dark")]);
         browser.resize((794, 1123));
         browser.visit(&page.file);
-        browser.run("dispatchEvent(new Event('beforeprint'))", &[]);
+        browser.run(
+            "document.documentElement.classList.add('print-all'); dispatchEvent(new Event('beforeprint'))",
+            &[],
+        );
         let state = browser.run(
             "return [[...document.querySelectorAll('button:not(thead button), input, select')]
                  .filter(one => one.checkVisibility()).map(one => one.outerHTML.slice(0, 80)),

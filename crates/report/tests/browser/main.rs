@@ -2,6 +2,7 @@
 //! can be read at every width, in light and dark. Needs Debian's `chromium` and `chromium-driver`, and axe-core in
 //! `web/node_modules`; what is not on this machine is skipped by name, or an error with TARE_TEST_ALL=1.
 
+mod asks;
 mod axe;
 mod browser;
 mod charts;

@@ -50,7 +50,7 @@ fn columns<'a>(by: Option<String>) -> Columns<'a, PairRatios> {
             |pair| brief(pair.throughput),
             |pair| pair.throughput_bound,
         )
-        .help("throughput of the first related to the second's in the same block, with a 95% interval; none where one is not valid")
+        .help("throughput of the first related to the second's in the same block, with a 95% interval; absent if one of them is not valid")
         .count("blocks", "blocks", |pair| pair.blocks)
         .help("blocks in which both were measured")
         .flag("separated", "separated", |pair| pair.separated)

@@ -2,7 +2,7 @@
 
 use super::TABLE_ROWS_MAX;
 use crate::{
-    document::{Column, Extra, Table, Unit, Value},
+    document::{Column, Extra, Table, Tone, Unit, Value},
     write::layout::{ends, has_sentences, is_long},
 };
 
@@ -226,7 +226,9 @@ fn cell<'a>(table: &'a Table, place: usize, head: &Head<'_>, drawing: &Drawing, 
     if Some(head.place) == beside.name {
         let below = beside.below.iter().filter_map(|place| {
             let value = row.get(*place)?;
-            Some((value.text()?, value.tone().name()))
+            // That a row has figures is what a reader expects.
+            let is_told = table.columns[*place].key != "state" || value.tone() != Tone::Plain;
+            Some((value.text().filter(|_| is_told)?, value.tone().name()))
         });
         return Cell { names: true, below: below.collect(), ..cell };
     }
