@@ -1532,6 +1532,8 @@ ${location.href}`)), {
         dialog.close();
         compare(name);
       }));
+      const inSite = pageOf(name);
+      if (inSite) tools2.append(make("a", { href: inSite, class: "button" }, "In all experiments"));
       tools2.append(button("Close", () => dialog.close()));
       const head = make("header", {}, make("h2", { id: "panel-title" }, make("bdi", {}, name)), tools2);
       dialog.replaceChildren(head, make("div", { class: "parts", tabindex: "0", role: "region", "aria-label": "What is known of it" }, ...parts2));
@@ -1539,6 +1541,10 @@ ${location.href}`)), {
       return true;
     }
     return { open, close: () => dialog.open && dialog.close(), end: () => dialog.remove() };
+  }
+  function pageOf(name) {
+    const pages = document.getElementById("site-services")?.textContent;
+    return pages ? JSON.parse(pages)[name] : void 0;
   }
   function part(section, name, seen, leave) {
     const table = section.table;

@@ -35,6 +35,8 @@ export function panel(data, { closed, compare }) {
       dialog.close();
       compare(name);
     }));
+    const inSite = pageOf(name);
+    if (inSite) tools.append(make("a", { href: inSite, class: "button" }, "In all experiments"));
     tools.append(button("Close", () => dialog.close()));
     const head = make("header", {}, make("h2", { id: "panel-title" }, make("bdi", {}, name)), tools);
     dialog.replaceChildren(head, make("div", { class: "parts", tabindex: "0", role: "region", "aria-label": "What is known of it" }, ...parts));
@@ -42,6 +44,16 @@ export function panel(data, { closed, compare }) {
     return true;
   }
   return { open, close: () => dialog.open && dialog.close(), end: () => dialog.remove() };
+}
+
+/**
+ * Where a site has the page of a service; a page alone knows none.
+ * @param {string} name
+ * @returns {string|undefined}
+ */
+function pageOf(name) {
+  const pages = document.getElementById("site-services")?.textContent;
+  return pages ? JSON.parse(pages)[name] : undefined;
 }
 
 /**

@@ -24,7 +24,8 @@ const CLICKS: [(&str, &str); 8] = [
     ("filter no more", "document.querySelector('details.facet[open] input')"),
     ("dark", "document.getElementById('theme')"),
     ("open the longest table", "document.querySelector('#slices details.fold > summary')"),
-    ("sort it", "document.querySelector('#slices thead th.number button')"),
+    // By its first column it is in order already: nothing would change, and so nothing be painted.
+    ("sort it", "document.querySelectorAll('#slices thead th.number button')[2]"),
 ];
 
 /// The longest interaction since the last call, in milliseconds: from the press or the click to the next paint, to 8 ms. That is what

@@ -1,7 +1,9 @@
 //! The files of one run.
 
+use std::collections::BTreeMap;
+
 use super::{
-    RunEntry, Settings, SiteError,
+    Row, RunEntry, Settings, SiteError,
     address::{Address, slug},
     data,
     frame::{self, PageFrame},
@@ -23,7 +25,9 @@ pub(super) fn files(
     let frame = PageFrame::new(address, &title, &entry.answer, settings).image(&picture, settings);
     let experiment = frame.to(Address::Experiment(&entry.experiment));
     let links = format!("<a href=\"{experiment}\">over time</a>");
-    let page = html::of_site(document, &frame::around(&frame, links)?)?;
+    let mut around = frame::around(&frame, links)?;
+    around.scripts.insert_str(0, &services(entry, &frame));
+    let page = html::of_site(document, &around)?;
     let mut files = vec![
         File { name: address.path(), bytes: page.into_bytes() },
         File { name: data::path(&entry.id, "json"), bytes: json::json(document).into_bytes() },
@@ -33,4 +37,12 @@ pub(super) fn files(
         files.push(File { name: data::path(&entry.id, "csv"), bytes: csv::of_table(table) });
     }
     Ok(files)
+}
+
+/// Where the pages of its services are, for the panel that the page's script opens of a service.
+fn services(entry: &RunEntry, frame: &PageFrame<'_>) -> String {
+    let link = |row: &Row| (row.service.clone(), frame.to(Address::Service(&row.service)));
+    let links: BTreeMap<String, String> = entry.rows.iter().map(link).collect();
+    let json = html::embeddable(&links);
+    format!("<script type=\"application/json\" id=\"site-services\">{json}</script>\n")
 }

@@ -3,6 +3,7 @@
 //! What stands in it as text is written here: the head, the notes, and every table of up to [`TABLE_ROWS_MAX`] rows. The
 //! document itself lies in the page as JSON; of that the script (`web/`) draws charts and longer tables.
 
+mod brief;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -108,12 +109,13 @@ fn page(
     served: Option<&Served>,
     around: Option<&Around>,
 ) -> Result<String, askama::Error> {
+    let document = &*brief::brief(document);
     let all = document.sections.iter().enumerate();
     let (shown, silent): (Vec<_>, Vec<_>) =
         all.partition(|(place, section)| *place == 0 || section.table.is_some());
     let sections = shown.into_iter().map(|(place, section)| SectionView::new(section, place == 0)).collect();
     let silent = silent.into_iter().map(|(_, section)| section).collect();
-    Page { document, served, around, sections, silent, json: embedded(document) }.render()
+    Page { document, served, around, sections, silent, json: embeddable(document) }.render()
 }
 
 /// An instant as HTML has it: to the millisecond. What is no time stays as it is.
@@ -122,10 +124,10 @@ pub(crate) fn datetime(instant: &str) -> String {
     parsed.map_or_else(|_| instant.to_owned(), |time| time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string())
 }
 
-/// The document as JSON, which cannot end the element that it stands in, whatever a service is called.
-fn embedded(document: &Document) -> String {
-    // A document has strings and finite numbers only: there is nothing that JSON could not say.
-    let json = serde_json::to_string(document).unwrap_or_default();
+/// JSON that cannot end the element that it stands in, whatever a service is called.
+pub(crate) fn embeddable(value: &impl serde::Serialize) -> String {
+    // Strings and finite numbers only: there is nothing that JSON could not say.
+    let json = serde_json::to_string(value).unwrap_or_default();
     let mut safe = String::with_capacity(json.len() + json.len() / 64);
     for letter in json.chars() {
         match letter {

@@ -162,3 +162,12 @@ fn a_name_is_found_from_any_page() {
     let there = "return location.pathname.endsWith('/service/gorilla-mux/index.html')";
     assert_eq!(browser.until(there, &[]), true);
 }
+
+#[test]
+fn the_panel_of_a_service_leads_to_its_page() {
+    let Some(browser) = Browser::open() else { return };
+    browser
+        .visit(Path::new(&format!("{}#ranks?service=hyper", root().join("run/quick/index.html").display())));
+    let link = "return document.querySelector('dialog[open] a.button')?.getAttribute('href')";
+    assert_eq!(browser.until(link, &[]), "../../service/hyper/index.html");
+}

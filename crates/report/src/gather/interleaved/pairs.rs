@@ -9,7 +9,7 @@ use tare_bench::folder::StoredRun;
 
 use crate::{
     document::{Section, Unit},
-    gather::columns::{Columns, six_digits},
+    gather::columns::{Columns, four_digits},
 };
 
 const LEAD: &str = "What the first of two services is of the second, paired by the blocks in which both were measured. Each interval \
@@ -31,11 +31,11 @@ pub(super) fn section(first: &StoredRun, at: &AtLoad, has_others: bool) -> Optio
     })
 }
 
-/// Thousands of rows, so no more digits than a reader of six can use.
+/// Thousands of rows, of which a reader sees three digits.
 fn brief(estimate: Option<Estimate>) -> Option<Estimate> {
     let Estimate { value, low, high, .. } = estimate?;
-    let [low, high] = [low, high].map(|end| end.map(six_digits));
-    Some(Estimate { value: six_digits(value), low, high, ..estimate? })
+    let [low, high] = [low, high].map(|end| end.map(four_digits));
+    Some(Estimate { value: four_digits(value), low, high, ..estimate? })
 }
 
 fn columns<'a>(by: Option<String>) -> Columns<'a, PairRatios> {
