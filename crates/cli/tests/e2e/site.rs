@@ -106,6 +106,8 @@ fn no_link_of_a_site_is_dead_and_every_page_is_valid() {
     }
     assert!(links > 1000, "{links}");
     valid(&root);
+    // A page that stands alone has its style and its scripts in it.
+    valid(&record);
 }
 
 fn valid(root: &Path) {

@@ -99,7 +99,7 @@ pub(super) fn page(site: &Catalogue<'_>, settings: &Settings) -> Result<File, Si
         link: frame.to(Address::Run(&run.id)),
         view: SectionView::whole(section, true)
             .linked(&|key, name| (key == "label").then(|| frame.to(Address::Service(name)))),
-        more: run.rows.len().saturating_sub(ROWS_MAX),
+        more: run.rows.iter().filter(|row| row.is_measured()).count().saturating_sub(ROWS_MAX),
     });
     let index = Index {
         title: &settings.title,
