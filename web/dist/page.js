@@ -157,7 +157,7 @@
   // src/filter.js
   var TEXT_ROWS_MIN = { services: 8, rows: 30 };
   function nothingChosen() {
-    return { text: "", facets: /* @__PURE__ */ new Map() };
+    return { text: "", facets: /* @__PURE__ */ new Map(), pinned: /* @__PURE__ */ new Set() };
   }
   function isActive(chosen) {
     return chosen.text !== "" || [...chosen.facets.values()].some((values) => values.size > 0);
@@ -165,7 +165,9 @@
   function passes(table, chosen, ofServices = false) {
     const text = chosen.text.trim().toLowerCase();
     const facets = [...chosen.facets].filter(([, values]) => values.size > 0).map(([key, values]) => ({ at: place(table, key), values }));
-    return (row) => facets.every(({ at, values }) => values.has(shown(table.columns[at].unit, row[at]))) && (text === "" || has(table, row, text, ofServices));
+    const nameAt = ofServices ? names(table) : -1;
+    const isPinned = (row) => nameAt >= 0 && chosen.pinned.has(String(row[nameAt]));
+    return (row) => isPinned(row) || facets.every(({ at, values }) => values.has(shown(table.columns[at].unit, row[at]))) && (text === "" || has(table, row, text, ofServices));
   }
   function fields(table, what, chosen, changed) {
     const facets = table.columns.flatMap((column2, at) => column2.facet ? facet(table, at, chosen, changed) : []);
@@ -255,6 +257,7 @@
     if (sorting) query.append("sort", (sorting.down ? "-" : "") + table.columns[sorting.place].key);
     if (chosen.text !== "") query.append("find", chosen.text);
     for (const [key, values] of chosen.facets) for (const value2 of values) query.append(ONLY + key, value2);
+    for (const name of chosen.pinned) query.append("pin", name);
     const more = [];
     if (asked?.pair) more.push(`compare=${asked.pair.map(encodeURIComponent).join(",")}`);
     if (asked?.service != null) more.push(`service=${encodeURIComponent(asked.service)}`);
@@ -268,6 +271,7 @@
       const column2 = name.startsWith(ONLY) && table.columns.find((one) => one.facet && ONLY + one.key === name);
       if (column2) chosen.facets.set(column2.key, (chosen.facets.get(column2.key) ?? /* @__PURE__ */ new Set()).add(value2));
     }
+    for (const name of query.getAll("pin")) chosen.pinned.add(name);
     const sort = query.get("sort") ?? "";
     const place2 = table.columns.findIndex((column2) => !column2.hidden && column2.key === sort.replace(/^-/, ""));
     return { chosen, sorting: place2 < 0 ? null : { place: place2, down: sort.startsWith("-") } };
@@ -965,6 +969,16 @@
   function fileName(name) {
     return `${prefix}-${name}`;
   }
+  function tsv(table, places, rows) {
+    const cell2 = (value2) => {
+      if (value2 === null) return "";
+      return typeof value2 === "number" ? plain(value2) : harmless(String(value2)).replace(/\s+/g, " ");
+    };
+    const head = places.map((at) => table.columns[at].key);
+    const lines2 = rows.map((row) => places.map((at) => cell2(table.rows[row][at] ?? null)));
+    return [head, ...lines2].map((line) => `${line.join("	")}
+`).join("");
+  }
   function save(name, type, text) {
     saveBlob(name, new Blob([text], { type: `${type};charset=utf-8` }));
   }
@@ -982,10 +996,10 @@
       code.closest("dd")?.append(copier);
     }
   }
-  function markdownButton(id, text) {
-    const copier = button("Copy as Markdown", async () => {
-      const done = await copied(text());
-      if (!done) save(`${id}.md`, "text/markdown", text());
+  function copyButton(text, name, type, rows) {
+    const copier = button(text, async () => {
+      const done = await copied(rows());
+      if (!done) save(name, type, rows());
       told(copier, done, "Saved");
     });
     return copier;
@@ -1517,7 +1531,7 @@ ${location.href}`)), {
   // src/panel.js
   var ROWS_MAX = 8;
   var PLACES = { homepage: "Website", source: "Source", package_page: "Its package, as the registry shows it" };
-  function panel(data, { closed, compare }) {
+  function panel(data, { closed, compare, pins: pins2 }) {
     const dialog = make("dialog", { class: "panel", "aria-labelledby": "panel-title" });
     dialog.addEventListener("close", closed);
     dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
@@ -1532,6 +1546,15 @@ ${location.href}`)), {
         dialog.close();
         compare(name);
       }));
+      if (pins2.may(name)) {
+        const pin = button("", () => {
+          pins2.toggle(name);
+          say();
+        });
+        const say = () => pin.textContent = pins2.has(name) ? "Unpin" : "Pin";
+        say();
+        tools2.prepend(pin);
+      }
       const inSite = pageOf(name);
       if (inSite) tools2.append(make("a", { href: inSite, class: "button" }, "In all experiments"));
       tools2.append(button("Close", () => dialog.close()));
@@ -1607,7 +1630,7 @@ ${location.href}`)), {
     }
     return rows;
   }
-  function tableOf(box, table, id, position, turned) {
+  function tableOf(box, table, id, position, chosen, turned) {
     const [scroll, element, body] = [find(box, ".scroll"), find(box, "table"), find(box, "tbody")];
     const isLong = element.hasAttribute("data-long");
     const fold = box.closest("details.fold");
@@ -1622,7 +1645,8 @@ ${location.href}`)), {
       { class: "below" },
       status,
       pages,
-      markdownButton(id, () => markdown(table, visiblePlaces(), inOrder())),
+      copyButton("Copy as Markdown", `${id}.md`, "text/markdown", () => markdown(table, visiblePlaces(), inOrder())),
+      copyButton("Copy as TSV", `${id}.tsv`, "text/tab-separated-values", () => tsv(table, visiblePlaces(), inOrder())),
       button("Download CSV", () => save(`${id}.csv`, "text/csv", csv(table)))
     );
     box.append(below);
@@ -1643,10 +1667,11 @@ ${location.href}`)), {
       render();
       turned();
     }
+    const isPinned = (row) => chosen.pinned.has(String(table.rows[row][nameAt]));
     function inOrder() {
       const order = position.sorting ? sorted(table, rows, position.sorting) : rows;
-      const isReference = (row) => table.rows[row][referenceAt] === true;
-      return referenceAt < 0 ? order : [...order.filter(isReference), ...order.filter((row) => !isReference(row))];
+      const group = (row) => table.rows[row][referenceAt] === true ? 0 : isPinned(row) ? 1 : 2;
+      return [0, 1, 2].flatMap((which) => order.filter((row) => group(row) === which));
     }
     function visiblePlaces() {
       return heads.filter((head) => head.checkVisibility()).map((head) => Number(head.dataset.place));
@@ -1659,7 +1684,8 @@ ${location.href}`)), {
       position.page = Math.min(position.page, count - 1);
       const shownRows = isLong ? order.slice(position.page * PAGE_ROWS, (position.page + 1) * PAGE_ROWS) : order;
       body.replaceChildren(...shownRows.flatMap((row) => written.get(row) ?? made(row)));
-      element.classList.toggle("moved", sorting !== null || order.length < table.rows.length);
+      for (const [row, [line]] of written) line.classList.toggle("pinned", isPinned(row));
+      element.classList.toggle("moved", sorting !== null || order.length < table.rows.length || order.some(isPinned));
       for (const head of heads) {
         const isIt = Number(head.dataset.place) === sorting?.place;
         if (isIt) head.setAttribute("aria-sort", sorting.down ? "descending" : "ascending");
@@ -1799,7 +1825,7 @@ ${location.href}`)), {
       const element = document.getElementById(section.id);
       if (element && section.table) updates.push(sectionOf(element, section, section.table, first?.table ?? null, look, update));
     }
-    const leave = first?.table ? services(data, first, first.table) : () => {
+    const leave = first?.table ? services(data, first, first.table, update) : () => {
     };
     copiers(main);
     const unwatch = contents(main);
@@ -1812,7 +1838,7 @@ ${location.href}`)), {
       pictures = [];
     };
   }
-  function services(data, first, table) {
+  function services(data, first, table, update) {
     const memory = memoryOf(first);
     const noted = () => noteInAddress(first.id, table, memory);
     const pairs = data.sections.find((section) => section.id === PAIRS)?.table;
@@ -1828,7 +1854,11 @@ ${location.href}`)), {
         memory.asked.service = null;
         noted();
       },
-      compare: pair2 && pair2.begin
+      compare: pair2 && pair2.begin,
+      pins: pins(table, memory.chosen.pinned, () => {
+        noted();
+        update();
+      })
     });
     const open = (name) => {
       memory.asked.service = name !== null && beside3.open(name) ? name : null;
@@ -1855,6 +1885,17 @@ ${location.href}`)), {
     if (memory.asked.service !== null) open(memory.asked.service);
     return beside3.end;
   }
+  function pins(table, pinned, changed) {
+    const known = new Set(column(table, names(table)));
+    return {
+      may: (name) => known.has(name),
+      has: (name) => pinned.has(name),
+      toggle(name) {
+        if (!pinned.delete(name)) pinned.add(name);
+        changed();
+      }
+    };
+  }
   function column(table, at) {
     return at < 0 ? [] : table.rows.map((row) => String(row[at] ?? "-"));
   }
@@ -1875,7 +1916,7 @@ ${location.href}`)), {
       fold.addEventListener("toggle", () => memory.open = fold.open);
     }
     const noted = () => noteInAddress(section.id, table, memory);
-    const shown2 = tableOf(box, table, section.id, memory.position, noted);
+    const shown2 = tableOf(box, table, section.id, memory.position, memory.chosen, noted);
     const what = isFirst ? "services" : "rows";
     let visible = null;
     let filters = null;
@@ -1913,6 +1954,8 @@ ${location.href}`)), {
       reset(memory.chosen);
       memory.chosen.text = seen.chosen.text;
       for (const [key2, values] of seen.chosen.facets) memory.chosen.facets.set(key2, values);
+      memory.chosen.pinned.clear();
+      for (const name of seen.chosen.pinned) memory.chosen.pinned.add(name);
       memory.position.sorting = seen.sorting;
       if (fold instanceof HTMLDetailsElement) fold.open = true;
       changed();

@@ -1,5 +1,5 @@
 // What a reader did with a table, in the fragment of the address, so that a link shows it to others:
-// `#ranks?sort=-p99&find=hyper&only.language=rust&compare=hyper,axum`. A page that is opened from disk may change no other
+// `#ranks?sort=-p99&find=hyper&only.language=rust&pin=flask&compare=hyper,axum`. A page that is opened from disk may change no other
 // part of it. Pure.
 
 import { nothingChosen } from "./filter.js";
@@ -37,6 +37,7 @@ export function address(id, table, { chosen, sorting }, asked) {
   if (sorting) query.append("sort", (sorting.down ? "-" : "") + table.columns[sorting.place].key);
   if (chosen.text !== "") query.append("find", chosen.text);
   for (const [key, values] of chosen.facets) for (const value of values) query.append(ONLY + key, value);
+  for (const name of chosen.pinned) query.append("pin", name);
   // By hand: a comma between two names can be read in a link, and one within a name is written differently.
   const more = [];
   if (asked?.pair) more.push(`compare=${asked.pair.map(encodeURIComponent).join(",")}`);
@@ -58,6 +59,7 @@ export function recalled(table, query) {
     const column = name.startsWith(ONLY) && table.columns.find((one) => one.facet && ONLY + one.key === name);
     if (column) chosen.facets.set(column.key, (chosen.facets.get(column.key) ?? new Set()).add(value));
   }
+  for (const name of query.getAll("pin")) chosen.pinned.add(name);
   const sort = query.get("sort") ?? "";
   const place = table.columns.findIndex((column) => !column.hidden && column.key === sort.replace(/^-/, ""));
   return { chosen, sorting: place < 0 ? null : { place, down: sort.startsWith("-") } };

@@ -1,19 +1,19 @@
-// What a reader filters a table by: a text, and values of the columns that are facets.
+// What a reader filters a table by: a text, and values of the columns that are facets. Pinned services pass whatever is chosen.
 
-import { place } from "./data.js";
+import { names, place } from "./data.js";
 import { button, make } from "./dom.js";
 import { shown } from "./figures.js";
 import { has } from "./order.js";
 
 /** @import { Table, Value } from "./data.js" */
-/** @typedef {{ text: string, facets: Map<string, Set<string>> }} Chosen */
+/** @typedef {{ text: string, facets: Map<string, Set<string>>, pinned: Set<string> }} Chosen */
 
 /** Rows from which on a table has a field for text: that of services, and others. */
 const TEXT_ROWS_MIN = { services: 8, rows: 30 };
 
 /** @returns {Chosen} */
 export function nothingChosen() {
-  return { text: "", facets: new Map() };
+  return { text: "", facets: new Map(), pinned: new Set() };
 }
 
 /** @param {Chosen} chosen */
@@ -30,8 +30,11 @@ export function isActive(chosen) {
 export function passes(table, chosen, ofServices = false) {
   const text = chosen.text.trim().toLowerCase();
   const facets = [...chosen.facets].filter(([, values]) => values.size > 0).map(([key, values]) => ({ at: place(table, key), values }));
+  const nameAt = ofServices ? names(table) : -1;
+  const isPinned = (/** @type {Value[]} */ row) => nameAt >= 0 && chosen.pinned.has(String(row[nameAt]));
   return (row) =>
-    facets.every(({ at, values }) => values.has(shown(table.columns[at].unit, row[at]))) && (text === "" || has(table, row, text, ofServices));
+    isPinned(row) ||
+    (facets.every(({ at, values }) => values.has(shown(table.columns[at].unit, row[at]))) && (text === "" || has(table, row, text, ofServices)));
 }
 
 /**
@@ -68,7 +71,7 @@ export function fields(table, what, chosen, changed) {
   return { element, refresh };
 }
 
-/** @param {Chosen} chosen */
+/** What is pinned stays: it is no filter. @param {Chosen} chosen */
 export function reset(chosen) {
   chosen.text = "";
   chosen.facets.clear();

@@ -79,7 +79,7 @@ function begin() {
     const element = document.getElementById(section.id);
     if (element && section.table) updates.push(sectionOf(element, section, section.table, first?.table ?? null, look, update));
   }
-  const leave = first?.table ? services(data, first, first.table) : () => {};
+  const leave = first?.table ? services(data, first, first.table, update) : () => {};
   copiers(main);
   const unwatch = contents(main);
   update();
@@ -97,9 +97,10 @@ function begin() {
  * @param {Doc} data
  * @param {Section} first
  * @param {Table} table
+ * @param {() => void} update Shows what is chosen now.
  * @returns {() => void} What ends it.
  */
-function services(data, first, table) {
+function services(data, first, table, update) {
   const memory = memoryOf(first);
   const noted = () => noteInAddress(first.id, table, memory);
   const pairs = data.sections.find((section) => section.id === PAIRS)?.table;
@@ -116,6 +117,10 @@ function services(data, first, table) {
       noted();
     },
     compare: pair && pair.begin,
+    pins: pins(table, memory.chosen.pinned, () => {
+      noted();
+      update();
+    }),
   });
   const open = (/** @type {string|null} */ name) => {
     memory.asked.service = name !== null && beside.open(name) ? name : null;
@@ -142,6 +147,23 @@ function services(data, first, table) {
   // A page that is served shows something newer, and the reader goes on.
   if (memory.asked.service !== null) open(memory.asked.service);
   return beside.end;
+}
+
+/**
+ * @param {Table} table
+ * @param {Set<string>} pinned Changed here.
+ * @param {() => void} changed
+ */
+function pins(table, pinned, changed) {
+  const known = new Set(column(table, names(table)));
+  return {
+    may: (/** @type {string} */ name) => known.has(name),
+    has: (/** @type {string} */ name) => pinned.has(name),
+    toggle(/** @type {string} */ name) {
+      if (!pinned.delete(name)) pinned.add(name);
+      changed();
+    },
+  };
 }
 
 /** @param {Table} table @param {number} at */
@@ -182,7 +204,7 @@ function sectionOf(element, section, table, first, look, update) {
     fold.addEventListener("toggle", () => (memory.open = fold.open));
   }
   const noted = () => noteInAddress(section.id, table, memory);
-  const shown = tableOf(box, table, section.id, memory.position, noted);
+  const shown = tableOf(box, table, section.id, memory.position, memory.chosen, noted);
   const what = isFirst ? "services" : "rows";
   /** @type {Set<string>|null} */
   let visible = null;
@@ -227,6 +249,8 @@ function sectionOf(element, section, table, first, look, update) {
     reset(memory.chosen);
     memory.chosen.text = seen.chosen.text;
     for (const [key, values] of seen.chosen.facets) memory.chosen.facets.set(key, values);
+    memory.chosen.pinned.clear();
+    for (const name of seen.chosen.pinned) memory.chosen.pinned.add(name);
     memory.position.sorting = seen.sorting;
     if (fold instanceof HTMLDetailsElement) fold.open = true;
     changed();

@@ -7,6 +7,8 @@ import { copied, told } from "./save.js";
 
 /** @import { Column, Doc, Section, Table, Value } from "./data.js" */
 
+/** What stays first, whatever is chosen. @typedef {{ may: (name: string) => boolean, has: (name: string) => boolean, toggle: (name: string) => void }} Pins */
+
 /** Rows of a section up to which the panel has them itself; of more it says how many there are. */
 const ROWS_MAX = 8;
 /** Keys of addresses elsewhere, and what a link to them is called. */
@@ -14,10 +16,10 @@ const PLACES = { homepage: "Website", source: "Source", package_page: "Its packa
 
 /**
  * @param {Doc} data
- * @param {{ closed: () => void, compare: ((name: string) => void)|null }} doing
+ * @param {{ closed: () => void, compare: ((name: string) => void)|null, pins: Pins }} doing
  * @returns {{ open: (name: string) => boolean, close: () => void, end: () => void }}
  */
-export function panel(data, { closed, compare }) {
+export function panel(data, { closed, compare, pins }) {
   const dialog = make("dialog", { class: "panel", "aria-labelledby": "panel-title" });
   dialog.addEventListener("close", closed);
   // Beside it, which is the backdrop of the dialog itself.
@@ -35,6 +37,15 @@ export function panel(data, { closed, compare }) {
       dialog.close();
       compare(name);
     }));
+    if (pins.may(name)) {
+      const pin = button("", () => {
+        pins.toggle(name);
+        say();
+      });
+      const say = () => (pin.textContent = pins.has(name) ? "Unpin" : "Pin");
+      say();
+      tools.prepend(pin);
+    }
     const inSite = pageOf(name);
     if (inSite) tools.append(make("a", { href: inSite, class: "button" }, "In all experiments"));
     tools.append(button("Close", () => dialog.close()));

@@ -70,6 +70,22 @@ export function fileName(name) {
 }
 
 /**
+ * Rows for a spreadsheet that is pasted into: titles, and whole numbers in base units.
+ * @param {Table} table
+ * @param {number[]} places Of the columns.
+ * @param {number[]} rows
+ */
+export function tsv(table, places, rows) {
+  const cell = (/** @type {string|number|boolean|null} */ value) => {
+    if (value === null) return "";
+    return typeof value === "number" ? plain(value) : harmless(String(value)).replace(/\s+/g, " ");
+  };
+  const head = places.map((at) => table.columns[at].key);
+  const lines = rows.map((row) => places.map((at) => cell(table.rows[row][at] ?? null)));
+  return [head, ...lines].map((line) => `${line.join("\t")}\n`).join("");
+}
+
+/**
  * @param {string} name
  * @param {string} type
  * @param {string} text
@@ -104,14 +120,16 @@ export function copiers(root) {
 }
 
 /**
- * A button that copies rows as Markdown, or saves them where the browser lets nothing into the clipboard.
- * @param {string} id A file name.
- * @param {() => string} text
+ * A button that copies rows, or saves them where the browser lets nothing into the clipboard.
+ * @param {string} text
+ * @param {string} name Of the file.
+ * @param {string} type
+ * @param {() => string} rows
  */
-export function markdownButton(id, text) {
-  const copier = button("Copy as Markdown", async () => {
-    const done = await copied(text());
-    if (!done) save(`${id}.md`, "text/markdown", text());
+export function copyButton(text, name, type, rows) {
+  const copier = button(text, async () => {
+    const done = await copied(rows());
+    if (!done) save(name, type, rows());
     told(copier, done, "Saved");
   });
   return copier;

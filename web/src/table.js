@@ -5,11 +5,12 @@ import { ends, names, place } from "./data.js";
 import { button, find, make } from "./dom.js";
 import { interval, plain, shown, sign } from "./figures.js";
 import { sorted } from "./order.js";
-import { csv, markdown, markdownButton, save } from "./save.js";
+import { copyButton, csv, markdown, save, tsv } from "./save.js";
 
 /** @import { Table } from "./data.js" */
 /** @import { Sorting } from "./order.js" */
 /** @typedef {{ sorting: Sorting|null, page: number }} Position */
+/** @import { Chosen } from "./filter.js" */
 
 /** Rows of a long table that are in the page at once. */
 const PAGE_ROWS = 100;
@@ -35,10 +36,11 @@ function writtenRows(body) {
  * @param {Table} table
  * @param {string} id A file name.
  * @param {Position} position Where the reader is; changed here.
+ * @param {Chosen} chosen What of it is pinned stands first.
  * @param {() => void} turned After the reader has sorted it.
  * @returns {{ show: (rows: number[]) => void }}
  */
-export function tableOf(box, table, id, position, turned) {
+export function tableOf(box, table, id, position, chosen, turned) {
   const [scroll, element, body] = [find(box, ".scroll"), find(box, "table"), find(box, "tbody")];
   const isLong = element.hasAttribute("data-long");
   const fold = box.closest("details.fold");
@@ -53,7 +55,8 @@ export function tableOf(box, table, id, position, turned) {
     { class: "below" },
     status,
     pages,
-    markdownButton(id, () => markdown(table, visiblePlaces(), inOrder())),
+    copyButton("Copy as Markdown", `${id}.md`, "text/markdown", () => markdown(table, visiblePlaces(), inOrder())),
+    copyButton("Copy as TSV", `${id}.tsv`, "text/tab-separated-values", () => tsv(table, visiblePlaces(), inOrder())),
     button("Download CSV", () => save(`${id}.csv`, "text/csv", csv(table))),
   );
   box.append(below);
@@ -79,11 +82,13 @@ export function tableOf(box, table, id, position, turned) {
     turned();
   }
 
-  /** What all are related to stays first, in whichever order the others are. */
+  const isPinned = (/** @type {number} */ row) => chosen.pinned.has(String(table.rows[row][nameAt]));
+
+  /** What all are related to stays first, then what is pinned, in whichever order the others are. */
   function inOrder() {
     const order = position.sorting ? sorted(table, rows, position.sorting) : rows;
-    const isReference = (/** @type {number} */ row) => table.rows[row][referenceAt] === true;
-    return referenceAt < 0 ? order : [...order.filter(isReference), ...order.filter((row) => !isReference(row))];
+    const group = (/** @type {number} */ row) => (table.rows[row][referenceAt] === true ? 0 : isPinned(row) ? 1 : 2);
+    return [0, 1, 2].flatMap((which) => order.filter((row) => group(row) === which));
   }
 
   /** Some columns are shown only to who asks for them, or on a wide screen. */
@@ -99,8 +104,9 @@ export function tableOf(box, table, id, position, turned) {
     position.page = Math.min(position.page, count - 1);
     const shownRows = isLong ? order.slice(position.page * PAGE_ROWS, (position.page + 1) * PAGE_ROWS) : order;
     body.replaceChildren(...shownRows.flatMap((row) => written.get(row) ?? made(row)));
+    for (const [row, [line]] of written) line.classList.toggle("pinned", isPinned(row));
     // Brackets between neighbours mean something in the order of the table only, and with all its rows.
-    element.classList.toggle("moved", sorting !== null || order.length < table.rows.length);
+    element.classList.toggle("moved", sorting !== null || order.length < table.rows.length || order.some(isPinned));
     for (const head of heads) {
       const isIt = Number(head.dataset.place) === sorting?.place;
       if (isIt) head.setAttribute("aria-sort", sorting.down ? "descending" : "ascending");

@@ -18,6 +18,7 @@ test("what an address says is what it was made of", () => {
   const chosen = nothingChosen();
   chosen.text = "a&b #?é";
   chosen.facets.set("language", new Set(["c++", "go"]));
+  chosen.pinned.add("a,b").add("flask");
   for (const seen of [
     { chosen: nothingChosen(), sorting: null },
     { chosen, sorting: { place: 2, down: true } },

@@ -62,6 +62,45 @@ fn two_services_are_one_sentence_and_a_link() {
 }
 
 #[test]
+fn what_is_pinned_stays_first_whatever_is_chosen_and_the_address_says_so() {
+    let Some(browser) = Browser::open() else { return };
+    let page = pages::named("few");
+    browser.visit(&page.file);
+    let before = names(&browser);
+    let (last, references) =
+        (before.last().unwrap().clone(), before.iter().take_while(|name| is_reference(page, name)).count());
+    browser.run("location.hash = `#ranks?service=${encodeURIComponent(args[0])}`", &[json!(last)]);
+    let pin = "[...document.querySelectorAll('dialog[open] button')].find(one => one.textContent === 'Pin')";
+    browser.until(&format!("return Boolean({pin})"), &[]);
+    browser.click(pin);
+    browser.press(Key::Escape);
+    assert_eq!(names(&browser)[references], last);
+    browser.click("document.querySelector('#ranks thead button')");
+    assert_eq!(names(&browser)[references], last, "sorted by name");
+    let shown = "const field = document.querySelector('#ranks input[type=search]');
+        field.value = args[0];
+        field.dispatchEvent(new Event('input', { bubbles: true }));
+        return [...document.querySelectorAll('#ranks tbody tr[data-row]')].length";
+    assert_eq!(browser.run(shown, &[json!("no such service")]), 1);
+    assert_eq!(names(&browser), [last.clone()]);
+    let address = browser.run("return location.hash", &[]);
+    let address = address.as_str().unwrap();
+    assert!(address.contains("pin=") && address.contains("sort="), "{address}");
+
+    // Who gets the link sees the same.
+    browser.visit(Path::new(&format!("{}{address}", page.file.display())));
+    browser.until("return document.querySelectorAll('#ranks tbody tr[data-row]').length === 1", &[]);
+    assert_eq!(names(&browser), [last]);
+}
+
+fn is_reference(page: &Page, name: &str) -> bool {
+    let ranks = table(page, "ranks");
+    ranks.rows.iter().any(|row| {
+        text(ranks, row, "label") == name && row[ranks.place("is_reference").unwrap()] == Value::Flag(true)
+    })
+}
+
+#[test]
 fn the_sentence_follows_the_values_and_the_address() {
     let Some(browser) = Browser::open() else { return };
     let page = pages::named("few");
