@@ -135,6 +135,31 @@ pub fn checked_out(folder: &Path) -> Result<(String, bool), RevisionError> {
     Ok((commit, !changes.is_empty()))
 }
 
+/// Where a forge shows `folder` as it is in a commit, by the remote "origin"; absent if no such forge is known.
+pub fn shown_at(folder: &Path, commit: &str) -> Option<String> {
+    let remote = git(folder, &["remote", "get-url", "origin"]).ok()?;
+    let path = git(folder, &["rev-parse", "--show-prefix"]).ok()?;
+    forge_address(&remote, commit, path.trim_end_matches('/'))
+}
+
+/// Who pushes there, and by which token, is no part of the address.
+fn forge_address(remote: &str, commit: &str, path: &str) -> Option<String> {
+    let without_scheme = ["https://", "http://", "ssh://"].iter().find_map(|scheme| remote.strip_prefix(scheme));
+    let place = without_scheme.unwrap_or(remote);
+    let place = place.rsplit_once('@').map_or(place, |(_, place)| place);
+    let (host, repository) = place.split_once(if without_scheme.is_some() { '/' } else { ':' })?;
+    let repository = repository.trim_end_matches('/').trim_end_matches(".git");
+    let before = match host {
+        "github.com" => "tree",
+        "gitlab.com" => "-/tree",
+        "codeberg.org" => "src/commit",
+        _ => return None,
+    };
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./+".contains(letter);
+    let address = format!("{repository}/{before}/{commit}/{path}");
+    address.chars().all(is_plain).then(|| format!("https://{host}/{address}"))
+}
+
 /// Takes the repository around `service`, a folder in it, out at revision `name`, below `into`; what was taken out
 /// before is taken as it is, with what has been built in it. The revision must have the file `needed` in the folder.
 ///
@@ -214,6 +239,20 @@ fn git(folder: &Path, words: &[&str]) -> Result<String, RevisionError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_forge_shows_a_folder_at_a_commit_and_no_token() {
+        let at = |remote: &str| forge_address(remote, "abc", "services/rust/axum");
+        let github = Some("https://github.com/o/r/tree/abc/services/rust/axum".to_owned());
+        assert_eq!(at("git@github.com:o/r.git"), github);
+        assert_eq!(at("https://user:token@github.com/o/r.git"), github);
+        assert_eq!(at("ssh://git@github.com/o/r"), github);
+        let gitlab = Some("https://gitlab.com/g/s/r/-/tree/abc/services/rust/axum".to_owned());
+        assert_eq!(at("https://gitlab.com/g/s/r/"), gitlab);
+        for unknown in ["/srv/git/r.git", "https://example.org/o/r.git", "git@github.com:o/r\"><b>", ""] {
+            assert_eq!(at(unknown), None, "{unknown}");
+        }
+    }
 
     /// A repository with two commits of `a/b`, and a change that is in none.
     fn repository() -> tempfile::TempDir {

@@ -13,7 +13,7 @@ use serde_json::Value;
 use tare_host::{foreign, secrets, whole};
 
 use super::{self as folder, FILE_BYTES_MAX, other_format, service_folder};
-use tare_service::{footprint::Footprint, verify::Sent};
+use tare_service::{catalogue::Setting, footprint::Footprint, verify::Sent};
 
 /// `about.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,6 +26,21 @@ pub struct About {
     pub revision: Option<Revision>,
     /// What is known of each service besides its speed, by the label of its row.
     pub aspects: BTreeMap<String, Footprint>,
+    /// What its manifest says of each service, by the label of its row. A run of before has none.
+    #[serde(default)]
+    pub profiles: BTreeMap<String, Profile>,
+}
+
+/// What a manifest says of a service, and where the service can be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Profile {
+    /// The framework's site.
+    pub homepage: Option<String>,
+    /// The service's files at the commit that was checked out, if a forge is known that shows them.
+    pub source: Option<String>,
+    /// What is not the framework's default.
+    #[serde(default)]
+    pub settings: Vec<Setting>,
 }
 
 /// A word of a command line as a shell reads it back.
@@ -137,7 +152,14 @@ mod tests {
         assert_eq!(About::read(run.path()).unwrap(), None);
         let revision = Some(Revision { commit: "abc".to_owned(), changed: true });
         let command = vec!["run".to_owned(), "a b.toml".to_owned()];
-        let about = About { format: folder::FORMAT.to_owned(), command, revision, aspects: BTreeMap::new() };
+        let profile = Profile { homepage: Some("https://example.org".to_owned()), ..Profile::default() };
+        let about = About {
+            format: folder::FORMAT.to_owned(),
+            command,
+            revision,
+            aspects: BTreeMap::new(),
+            profiles: [("axum".to_owned(), profile)].into(),
+        };
         about.keep(run.path()).unwrap();
         assert_eq!(About::read(run.path()).unwrap(), Some(about));
         let newer = r#"{"format":"2.2","command":[],"revision":null,"aspects":{},"colour":1}"#;

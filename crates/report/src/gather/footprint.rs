@@ -1,6 +1,6 @@
 //! What services are besides fast, as it was when the run began; of a published benchmark beside what it said of them.
 
-use tare_bench::{figures::Aspect, plan::Counted};
+use tare_bench::{figures::Aspect, folder::about::Profile, plan::Counted};
 use tare_service::footprint::Footprint;
 
 use super::columns::Columns;
@@ -18,6 +18,7 @@ pub(crate) struct Described<'a> {
     pub(crate) licence: &'a str,
     pub(crate) counted: Counted,
     pub(crate) footprint: Option<&'a Footprint>,
+    pub(crate) profile: Option<&'a Profile>,
     pub(crate) version_published: Option<&'a str>,
     pub(crate) published: Option<&'a Aspect>,
     /// Its threads at every point, if they are not those of the others.
@@ -65,8 +66,17 @@ fn packages<'a>() -> Columns<'a, Described<'a>> {
         .text("code_languages", "in", languages)
         .hidden()
         .text("newest", "newest release", newest)
+        .text("homepage", "website", |of| web_page(of.profile?.homepage.as_ref()))
+        .hidden()
+        .text("source", "source", |of| web_page(of.profile?.source.as_ref()))
+        .hidden()
         .text("package_page", "package", |of| page_of(&of.footprint?.release.as_ref()?.package))
         .hidden()
+}
+
+/// A page may link to it: a run folder may be anybody's, and a script is no page.
+fn web_page(address: Option<&String>) -> Option<String> {
+    address.filter(|address| address.starts_with("https://") || address.starts_with("http://")).cloned()
 }
 
 /// Where a registry shows a package, by its package URL: for a page to link to, which asks nothing of it. Of a registry that is not

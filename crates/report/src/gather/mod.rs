@@ -14,6 +14,7 @@ pub mod history;
 mod interim;
 mod interleaved;
 mod sequential;
+mod settings;
 pub(crate) mod words;
 
 use std::path::{Path, PathBuf};

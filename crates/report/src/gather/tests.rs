@@ -9,13 +9,14 @@ use serde_json::Value as Json;
 use tare_bench::{
     folder::{
         StoredRun,
-        about::{About, Revision, keep_sent},
+        about::{About, Profile, Revision, keep_sent},
         service_folder,
     },
     record::{Block, Ended, Ending, Record},
     sample::Sample,
 };
 use tare_service::{
+    catalogue::Setting,
     footprint::{Code, Dependencies, Footprint, Licence, Source},
     verify::{Field, Framing, Sent},
 };
@@ -494,11 +495,18 @@ fn footprints_and_answers_are_shown_if_the_run_kept_them() {
         release: None,
         measured: None,
     };
+    let setting = Setting { what: "TCP_NODELAY".to_owned(), why: "an answer waits for nothing".to_owned() };
+    let profile = Profile {
+        homepage: Some("https://example.org/axum".to_owned()),
+        source: Some("javascript:alert(1)".to_owned()),
+        settings: vec![setting],
+    };
     let about = About {
         format: tare_bench::folder::FORMAT.to_owned(),
         command: ["run", "a b.toml", "--budget", "10s"].map(str::to_owned).to_vec(),
         revision: Some(Revision { commit: "abc123".to_owned(), changed: true }),
         aspects: [("axum".to_owned(), aspects)].into(),
+        profiles: [("axum".to_owned(), profile)].into(),
     };
     about.keep(run.path()).unwrap();
     let sent = Sent {
@@ -513,7 +521,7 @@ fn footprints_and_answers_are_shown_if_the_run_kept_them() {
     fs::create_dir_all(service_folder(run.path(), "axum")).unwrap();
     keep_sent(run.path(), "axum", "hello", &[sent]).unwrap();
     let mut document = sound(run.path());
-    document.sections.retain(|section| ["footprint", "wire"].contains(&section.id.as_str()));
+    document.sections.retain(|section| ["footprint", "wire", "settings"].contains(&section.id.as_str()));
     document.notes.clear();
     insta::assert_snapshot!(outline(&document, 3));
 }

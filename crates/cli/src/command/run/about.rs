@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use tare_bench::{
     folder::{
         FORMAT,
-        about::{About, Revision},
+        about::{About, Profile, Revision},
     },
     plan::PlannedRow,
 };
 use tare_service::{
-    catalogue::{Row, Style},
+    catalogue::{Row, Service, Style},
     footprint::{Footprint, Kept, Releases},
     revisions,
     workspace::Workspace,
@@ -34,10 +34,21 @@ pub(super) fn about(workspace: &Workspace, rows: &[Row], planned: &[PlannedRow])
         Footprint::read(&row.service, builder.last(&row.service).as_ref(), &releases, &kept)
     });
     let revision = revisions::checked_out(&workspace.root).ok();
+    let commit = revision.as_ref().map(|(commit, _)| commit.as_str());
+    let profiles: Vec<Profile> = rows.iter().map(|row| profile(&row.service, commit)).collect();
     Ok(About {
         format: FORMAT.to_owned(),
         command: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
         revision: revision.map(|(commit, changed)| Revision { commit, changed }),
+        profiles: labels.iter().cloned().zip(profiles).collect(),
         aspects: labels.into_iter().zip(aspects).collect::<BTreeMap<_, _>>(),
     })
+}
+
+fn profile(service: &Service, commit: Option<&str>) -> Profile {
+    Profile {
+        homepage: Some(service.url.clone()).filter(|url| !url.is_empty()),
+        source: commit.and_then(|commit| revisions::shown_at(&service.folder, commit)),
+        settings: service.settings.clone(),
+    }
 }

@@ -26,6 +26,7 @@ use super::{
     columns::Columns,
     environment,
     footprint::{self, Described},
+    settings,
 };
 use crate::document::{Document, Fact, Kind, Section, Status};
 
@@ -67,7 +68,8 @@ fn sections(kept: &StoredRun, report: &Report, run: &Path) -> Vec<Section> {
         validity::accounting(report),
     ];
     let last = [environment::section(&kept.header.environment, Vec::new())];
-    gathered(sections.into_iter().chain(validity::pairs(report)).chain(last).collect())
+    let own = of_settings(report, run).into_iter().chain(validity::pairs(report));
+    gathered(sections.into_iter().chain(own).chain(last).collect())
 }
 
 const MISSING_LEAD: &str = "What a run of this kind may tell, and why this one does not.";
@@ -87,6 +89,11 @@ fn gathered(sections: Vec<Section>) -> Vec<Section> {
         shown.push(Section::new("missing", "What this run does not show", MISSING_LEAD, table));
     }
     shown
+}
+
+fn of_settings(report: &Report, run: &Path) -> Option<Section> {
+    let about = About::read(run).ok().flatten()?;
+    settings::section(&about, report.rows.iter().map(|row| row.label.as_str()))
 }
 
 fn of_footprint(report: &Report, run: &Path) -> Section {
@@ -111,6 +118,7 @@ fn of_footprint(report: &Report, run: &Path) -> Section {
             licence: &footprint.licence.spdx,
             counted: footprint::counted(footprint),
             footprint: Some(footprint),
+            profile: about.profiles.get(&row.label),
             ..Described::default()
         })
         .collect();

@@ -61,6 +61,7 @@ fn sections(run: &Experiment, about: Option<&About>) -> Vec<Section> {
         journal::rounds(run),
         seconds::section(run),
         of_footprint(run, about),
+        about.and_then(|about| of_settings(run, about)),
         journal::failures(run),
         journal::validity(run),
         Some(environment::section(&run.kept.header.environment, settings(run))),
@@ -282,6 +283,10 @@ fn settings(run: &Experiment) -> Vec<Setting> {
     lines
 }
 
+fn of_settings(run: &Experiment, about: &About) -> Option<Section> {
+    crate::gather::settings::section(about, run.report.rows.iter().map(|row| row.label.as_str()))
+}
+
 /// What comes with a framework and what its user writes, beside what was published of it.
 fn of_footprint(run: &Experiment, about: Option<&About>) -> Option<Section> {
     let published = &run.report.published;
@@ -296,6 +301,7 @@ fn of_footprint(run: &Experiment, about: Option<&About>) -> Option<Section> {
             licence: &row.licence,
             counted: row.counted.clone(),
             footprint: about.and_then(|about| about.aspects.get(&row.label)),
+            profile: about.and_then(|about| about.profiles.get(&row.label)),
             version_published: name
                 .and_then(|name| published.versions.get(name))
                 .or_else(line)
