@@ -1589,7 +1589,7 @@ ${location.href}`)), {
     }
     if (rows.length <= ROWS_MAX) return [grid(table, rows, columns)];
     const filter = new URLSearchParams({ find: String(rows[0][at]) });
-    const link = make("a", { href: `#${section.id}?${filter}` }, `${rows.length} rows`);
+    const link = make("a", { href: `${location.href.split("#")[0]}#${section.id}?${filter}` }, `${rows.length} rows`);
     link.addEventListener("click", leave);
     return [make("p", {}, link)];
   }

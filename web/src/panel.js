@@ -103,7 +103,8 @@ function ofRows(table, rows, at, seen, section, leave) {
   }
   if (rows.length <= ROWS_MAX) return [grid(table, rows, columns)];
   const filter = new URLSearchParams({ find: String(rows[0][at]) });
-  const link = make("a", { href: `#${section.id}?${filter}` }, `${rows.length} rows`);
+  // With the page before it: what begins with "#" is taken for the name of a part of the page.
+  const link = make("a", { href: `${location.href.split("#")[0]}#${section.id}?${filter}` }, `${rows.length} rows`);
   link.addEventListener("click", leave);
   return [make("p", {}, link)];
 }

@@ -12,6 +12,8 @@ use askama::Template;
 
 use tare_analysis::verdict::Tone;
 
+pub use brief::brief;
+
 use crate::document::{Check, Document, Section};
 use table::TableView;
 
@@ -109,7 +111,7 @@ fn page(
     served: Option<&Served>,
     around: Option<&Around>,
 ) -> Result<String, askama::Error> {
-    let document = &*brief::brief(document);
+    let document = &*brief(document);
     let all = document.sections.iter().enumerate();
     let (shown, silent): (Vec<_>, Vec<_>) =
         all.partition(|(place, section)| *place == 0 || section.table.is_some());

@@ -10,8 +10,8 @@ const ROWS_WHOLE_MAX: usize = 4_000;
 /// Rows of a longer one, as far as those of one service are not more.
 const ROWS_KEPT: usize = 2_000;
 
-/// The same document, or one whose longest tables have fewer rows.
-pub(super) fn brief(document: &Document) -> Cow<'_, Document> {
+/// What a page has of a document: all of it, or one whose longest tables have fewer rows.
+pub fn brief(document: &Document) -> Cow<'_, Document> {
     let is_long =
         |section: &Section| section.table.as_ref().is_some_and(|table| table.rows.len() > ROWS_WHOLE_MAX);
     if !document.sections.iter().any(is_long) {
