@@ -144,7 +144,8 @@ pub fn shown_at(folder: &Path, commit: &str) -> Option<String> {
 
 /// Who pushes there, and by which token, is no part of the address.
 fn forge_address(remote: &str, commit: &str, path: &str) -> Option<String> {
-    let without_scheme = ["https://", "http://", "ssh://"].iter().find_map(|scheme| remote.strip_prefix(scheme));
+    let without_scheme =
+        ["https://", "http://", "ssh://"].iter().find_map(|scheme| remote.strip_prefix(scheme));
     let place = without_scheme.unwrap_or(remote);
     let place = place.rsplit_once('@').map_or(place, |(_, place)| place);
     let (host, repository) = place.split_once(if without_scheme.is_some() { '/' } else { ':' })?;
