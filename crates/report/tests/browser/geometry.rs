@@ -50,7 +50,7 @@ fn draw_all(browser: &Browser, scheme: &str) {
 }
 
 /// Nothing is tested by a picture, and all of them take minutes: they are made on request.
-fn wants_pictures() -> bool {
+pub fn wants_pictures() -> bool {
     std::env::var_os("TARE_PICTURES").is_some()
 }
 
