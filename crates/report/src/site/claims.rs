@@ -1,6 +1,7 @@
 //! What published benchmarks claimed, and what became of each claim here.
 
 use askama::Template;
+use tare_analysis::figures::several;
 
 use super::{
     RunEntry, Settings, SiteError,
@@ -9,7 +10,6 @@ use super::{
     chart::{self, ClaimStrip},
     claim::{Claim, ClaimCheck, Held},
     frame::{self, PageFrame},
-    words::several,
 };
 use crate::write::File;
 

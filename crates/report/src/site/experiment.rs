@@ -10,7 +10,7 @@ use super::{
     figure::RunFigure,
     frame::{self, PageFrame, Sections},
     index::Standing,
-    words::{several, shown},
+    words::shown,
 };
 use crate::{
     document::{Section, Tone, Unit, Value},
@@ -18,6 +18,7 @@ use crate::{
     write::File,
 };
 use askama::Template;
+use tare_analysis::figures::several;
 
 pub(super) fn page(experiment: &ExperimentRuns<'_>, settings: &Settings) -> Result<File, SiteError> {
     let newest = experiment.speaker();

@@ -1,6 +1,7 @@
 //! The first page: the answer of the run with the most services, how published claims fared, a card for each experiment.
 
 use askama::Template;
+use tare_analysis::figures::several;
 use tare_analysis::{estimate::Estimate, interleaved::RatioBound};
 
 use super::{
@@ -12,7 +13,6 @@ use super::{
     figure::RunFigure,
     frame::{self, PageFrame},
     row::Row,
-    words::several,
 };
 use crate::{
     document::{Column, LAST, Section, Unit},
@@ -109,7 +109,10 @@ pub(super) fn page(site: &Catalogue<'_>, settings: &Settings) -> Result<File, Si
         tally: tally(site),
         claims: frame.to(Address::Claims),
         runs: site.runs.iter().take(RUNS_MAX).map(|run| listed(run, &frame)).collect(),
-        count: several(site.runs.len(), "run"),
+        count: match site.runs.len() {
+            1 => "There is 1 run".to_owned(),
+            count => format!("There are {count} runs"),
+        },
     };
     frame::file(&frame, &index.render()?)
 }

@@ -1,6 +1,7 @@
 //! All services of a language.
 
 use askama::Template;
+use tare_analysis::figures::several;
 
 use super::{
     Settings, SiteError,
@@ -8,7 +9,6 @@ use super::{
     catalogue::Service,
     frame::{self, PageFrame, Sections},
     index::{figures, ranks},
-    words::several,
 };
 use crate::{
     document::{Column, Section},

@@ -1,7 +1,7 @@
 //! A static site of many runs: any web server can serve it, and it opens from disk. Here are its pages as text and bytes;
 //! who writes them to a folder, and which of them are new, is not known here.
 //!
-//! A site is made in two steps. Each run gives its own files and an [`RunEntry`], which is all that the other pages need to know
+//! A site is made in two steps. Each run gives its own files and a [`RunEntry`], which is all that the other pages need to know
 //! of it; so a new run costs its own files and the pages that many runs share, however many runs there are.
 
 mod address;

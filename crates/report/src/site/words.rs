@@ -8,11 +8,6 @@ pub(crate) fn first_sentence(text: &str) -> &str {
     text.find(". ").map_or(text, |end| &text[..=end])
 }
 
-/// `1 run`, `12 runs`.
-pub(crate) fn several(count: usize, noun: &str) -> String {
-    tare_analysis::figures::several(count, noun)
-}
-
 pub(crate) fn shown(figure: RunFigure, unit: Unit) -> String {
     with_interval(&figure.into(), unit)
 }
