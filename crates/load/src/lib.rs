@@ -1,9 +1,10 @@
-//! The load engine: it sends known requests over kept HTTP/1.1 connections, checks every response, and counts
-//! every outcome.
+//! The load engine: it sends known requests over kept connections, by HTTP/1.1 or HTTP/2, with TLS or without, checks every
+//! response, and counts every outcome.
 //!
 //! A load is three values: a [`schedule`] (when the next request is due), a [`stop`] (when no more are sent) and a
 //! transport (the target and connections that a [`generator`] holds). None of them knows the others. The kernel
-//! is reached through one seam, [`driver`]; the protocol in [`http1`] does no I/O.
+//! is reached through one seam, [`driver`], over which [`tls`] is another driver; a run sees a protocol as a [`client`]. The
+//! protocols themselves, in [`http1`] and [`http2`], do no I/O.
 //!
 //! The crate deliberately knows no configuration format, no files and no service by name: whoever calls it brings
 //! [`exchange`]s as bytes.
@@ -11,15 +12,19 @@
 #![deny(missing_docs)]
 #![deny(unsafe_code)]
 
+mod client;
 mod clock;
 mod driver;
 mod endpoint;
 pub mod exchange;
 pub mod generator;
 pub mod http1;
+pub mod http2;
+mod judgement;
 pub mod latency;
 pub mod pattern;
 pub mod percent;
+mod protocol;
 mod request_buffer;
 pub mod schedule;
 pub mod sequence;
@@ -27,6 +32,7 @@ mod statuses;
 mod stop;
 pub mod tally;
 pub mod text_pattern;
+mod tls;
 pub mod units;
 
 pub use clock::{Clock, Monotonic};
@@ -38,8 +44,10 @@ pub use generator::{
     Quantile, RunReport, Settings, Waiting, evaluate,
 };
 pub use latency::Histogram;
+pub use protocol::Protocol;
 pub use schedule::{Arrivals, Process, Profile, Schedule, Think};
 pub use sequence::{Captured, MissingValue};
 pub use statuses::Statuses;
 pub use stop::{After, Quota, Stop};
 pub use tally::{Failure, Failures, Sample, Tally, Unreconciled};
+pub use tls::{Handshakes, Negotiated, TlsClient, TlsError, TlsOptions, Trust};

@@ -28,6 +28,7 @@ impl RequestBuffer {
     }
 
     /// One request alone.
+    #[cfg(test)]
     pub(crate) fn of(request: &[u8]) -> RequestBuffer {
         RequestBuffer { bytes: request.to_vec(), starts: vec![0, request.len()] }
     }

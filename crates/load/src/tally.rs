@@ -24,7 +24,7 @@ pub enum Failure {
     ClosedBeforeResponse,
     /// The peer closed in the middle of a response.
     ClosedMidResponse,
-    /// Not HTTP/1.1, beyond a documented limit, or unsolicited bytes.
+    /// Not the protocol that was asked, beyond a documented limit of it, or unsolicited bytes.
     Malformed,
     /// A response whose body is not the expected one.
     Mismatch,
@@ -34,6 +34,10 @@ pub enum Failure {
     MissingValue,
     /// The peer closed an idle connection between two steps of a sequence.
     CutSequence,
+    /// The peer reset the HTTP/2 stream of the request.
+    StreamReset,
+    /// The TLS handshake failed, or what came after it was not of that connection.
+    Tls,
     /// No local port was left to connect from.
     NoPorts,
     /// The process or the system is out of file descriptors.
@@ -44,7 +48,7 @@ pub enum Failure {
 
 impl Failure {
     /// All failures, in the order of their counters.
-    pub const ALL: [Failure; 14] = [
+    pub const ALL: [Failure; 16] = [
         Failure::Refused,
         Failure::Reset,
         Failure::ConnectTimeout,
@@ -56,6 +60,8 @@ impl Failure {
         Failure::Status,
         Failure::MissingValue,
         Failure::CutSequence,
+        Failure::StreamReset,
+        Failure::Tls,
         Failure::NoPorts,
         Failure::NoDescriptors,
         Failure::Other,
@@ -76,6 +82,8 @@ impl Failure {
             Failure::Status => "status",
             Failure::MissingValue => "missing-value",
             Failure::CutSequence => "cut-sequence",
+            Failure::StreamReset => "stream-reset",
+            Failure::Tls => "tls",
             Failure::NoPorts => "no-ports",
             Failure::NoDescriptors => "no-descriptors",
             Failure::Other => "other",

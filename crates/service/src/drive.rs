@@ -4,8 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use tare_load::{
-    Connections, DriverChoice, ExchangePool, Failures, Generator, GeneratorError, Route, RunReport, Sample,
-    Settings,
+    Connections, ExchangePool, Failures, Generator, GeneratorError, Route, RunReport, Sample, Settings,
 };
 
 use crate::contract::Contract;
@@ -36,7 +35,7 @@ pub fn generator(
 ) -> Result<Generator, GeneratorError> {
     let route = route.into();
     let pool = pool(contract, host, seed);
-    let settings = Settings { route, connections, cpus: cpus.to_vec(), driver: DriverChoice::Auto, seed };
+    let settings = Settings { cpus: cpus.to_vec(), ..Settings::new(route, connections, seed) };
     Generator::new(settings, pool)
 }
 

@@ -97,6 +97,7 @@ mod tests {
             interrupted: false,
             gone_since_ns: None,
             first_failure: None,
+            handshakes: None,
         }
     }
 

@@ -15,7 +15,7 @@ use rustix::net::{RecvFlags, SendFlags, SocketFlags, sockopt};
 
 use super::outgoing::Outgoing;
 use super::socket::{self, broken_failure, connect_failure};
-use super::{Driver, Event};
+use super::{Driver, Event, Kernel};
 use crate::endpoint::Route;
 use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
@@ -150,7 +150,7 @@ impl Epoll {
     }
 }
 
-impl Driver for Epoll {
+impl Kernel for Epoll {
     fn new(slots: usize) -> std::io::Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let mut events = Events(Vec::with_capacity(EVENTS_MAX));
@@ -170,13 +170,16 @@ impl Driver for Epoll {
             filled: 0,
         })
     }
+}
 
+impl Driver for Epoll {
     fn set_requests(&mut self, requests: Arc<RequestBuffer>) {
         self.outgoing.share(requests);
     }
 
-    fn set_own(&mut self, slot: usize, request: &[u8]) -> Result<Range<usize>, Failure> {
-        Ok(self.outgoing.own(slot, request).0)
+    #[inline]
+    fn own(&mut self, slot: usize) -> Option<&mut Vec<u8>> {
+        Some(self.outgoing.own(slot))
     }
 
     fn connect(&mut self, slot: usize, route: &Route) -> Result<(), Failure> {
@@ -243,6 +246,11 @@ impl Driver for Epoll {
     #[inline]
     fn received(&self) -> &[u8] {
         &self.buffer[..self.filled]
+    }
+
+    #[inline]
+    fn received_mut(&mut self) -> &mut [u8] {
+        &mut self.buffer[..self.filled]
     }
 }
 

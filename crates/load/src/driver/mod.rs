@@ -13,6 +13,7 @@ mod uring;
 
 pub use choice::{ChosenDriver, DriverChoice, DriverKind};
 pub(crate) use epoll::Epoll;
+pub(crate) use outgoing::{Outgoing, own_range};
 pub(crate) use uring::Uring;
 
 use std::ops::Range;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 use crate::endpoint::Route;
 use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
+use crate::tls::Handshakes;
 
 /// What happened to a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +34,7 @@ pub(crate) enum Event {
         slot: usize,
         failure: Failure,
     },
-    /// Bytes arrived: [`Driver::received`] has them until the next call to the driver.
+    /// Bytes arrived: [`Driver::received`] has them.
     Received {
         slot: usize,
         /// Whether the peer is known to have closed its side after them.
@@ -54,22 +56,23 @@ pub(crate) enum Event {
     },
 }
 
-/// A way to move the bytes of many connections with few system calls. It belongs to the thread that made it.
-pub(crate) trait Driver: Sized {
+/// A driver that speaks to the kernel itself.
+pub(crate) trait Kernel: Driver + Sized {
     /// A driver for a number of slots.
     ///
     /// # Errors
     /// The kernel refuses what the driver needs.
     fn new(slots: usize) -> std::io::Result<Self>;
+}
 
+/// A way to move the bytes of many connections with few system calls. It belongs to the thread that made it.
+pub(crate) trait Driver {
     /// Sets the requests that are sent from now on. No request may be in flight on any connection.
     fn set_requests(&mut self, requests: Arc<RequestBuffer>);
 
-    /// Sets the request that only this slot sends, and returns its range. Nothing may be in flight on the connection.
-    ///
-    /// # Errors
-    /// The request before it is not all sent.
-    fn set_own(&mut self, slot: usize, request: &[u8]) -> Result<Range<usize>, Failure>;
+    /// The bytes that only this slot sends, to be filled anew and sent by their [`own_range`]. None while those before are not
+    /// all accepted; `Sendable` then follows once they are.
+    fn own(&mut self, slot: usize) -> Option<&mut Vec<u8>>;
 
     /// Starts to connect; `Connected` or `ConnectFailed` follows unless it fails at once.
     ///
@@ -77,7 +80,7 @@ pub(crate) trait Driver: Sized {
     /// The attempt failed at once.
     fn connect(&mut self, slot: usize, route: &Route) -> Result<(), Failure>;
 
-    /// Sends a range of the shared requests or of the slot's own, and returns how many bytes were accepted. If that is not all,
+    /// Sends a range of the shared requests or of the slot's own bytes, and returns how many bytes were accepted. If that is not all,
     /// `Sendable` follows, and nothing else may be sent on that connection before it.
     ///
     /// # Errors
@@ -96,6 +99,14 @@ pub(crate) trait Driver: Sized {
     /// The next event of the last wait.
     fn next_event(&mut self) -> Option<Event>;
 
-    /// The bytes of the last `Received`.
+    /// The bytes of the last `Received`, until the next call of `wait` or `next_event`.
     fn received(&self) -> &[u8];
+
+    /// The same, to be decrypted in place.
+    fn received_mut(&mut self) -> &mut [u8];
+
+    /// What is known of TLS, if it is spoken.
+    fn tls(&self) -> Option<&Handshakes> {
+        None
+    }
 }

@@ -17,14 +17,14 @@ const PATIENCE: Duration = Duration::from_secs(20);
 static DESCRIPTORS: Mutex<()> = Mutex::new(());
 
 /// A driver and what it told so far.
-struct Client<D: Driver> {
+struct Client<D: Kernel> {
     driver: D,
     events: Vec<Event>,
     received: Vec<Vec<u8>>,
     requests: Arc<RequestBuffer>,
 }
 
-impl<D: Driver> Client<D> {
+impl<D: Kernel> Client<D> {
     fn new(slots: usize, requests: &[&[u8]]) -> Self {
         let exchange = |request: &&[u8]| Exchange {
             request: request.to_vec(),
@@ -124,7 +124,7 @@ fn drain(mut stream: TcpStream) {
     let _result = std::io::copy(&mut stream, &mut std::io::sink());
 }
 
-fn a_request_in_pieces_comes_back<D: Driver>() {
+fn a_request_in_pieces_comes_back<D: Kernel>() {
     let (route, _) = serve(echo);
     let mut client = Client::<D>::new(3, &[b"one ", b"two ", b"three"]);
     client.connect(1, &route);
@@ -138,7 +138,7 @@ fn a_request_in_pieces_comes_back<D: Driver>() {
 }
 
 /// Two sends before the first can be known to be taken.
-fn sends_keep_their_order_when_the_peer_does_not_read<D: Driver>() {
+fn sends_keep_their_order_when_the_peer_does_not_read<D: Kernel>() {
     const ROUNDS: usize = 1_000;
     let (go, wait) = mpsc::channel::<()>();
     let wait = Arc::new(Mutex::new(wait));
@@ -190,7 +190,7 @@ fn sends_keep_their_order_when_the_peer_does_not_read<D: Driver>() {
     }
 }
 
-fn a_large_request_reaches_a_slow_reader<D: Driver>() {
+fn a_large_request_reaches_a_slow_reader<D: Kernel>() {
     let (told, sum) = mpsc::channel();
     let (route, _) = serve(move |mut stream: TcpStream| {
         let (mut buffer, mut bytes) = (vec![0; 256 * 1024], 0);
@@ -212,7 +212,7 @@ fn a_large_request_reaches_a_slow_reader<D: Driver>() {
     assert_eq!(sum.recv_timeout(PATIENCE), Ok(5_000_000));
 }
 
-fn a_large_response_comes_whole<D: Driver>() {
+fn a_large_response_comes_whole<D: Kernel>() {
     let body: Vec<u8> = (0..1_000_000_u32).map(|index| (index % 251) as u8).collect();
     let answer = body.clone();
     let (route, _) = serve(move |mut stream: TcpStream| {
@@ -231,7 +231,7 @@ fn a_large_response_comes_whole<D: Driver>() {
     assert!(client.received.iter().all(|bytes| *bytes == body.repeat(3)));
 }
 
-fn a_refused_connection_is_named<D: Driver>() {
+fn a_refused_connection_is_named<D: Kernel>() {
     let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port");
     let mut client = Client::<D>::new(1, &[]);
     match client.driver.connect(0, &Route::from(free)) {
@@ -241,7 +241,7 @@ fn a_refused_connection_is_named<D: Driver>() {
     assert_eq!(client.events, [Event::ConnectFailed { slot: 0, failure: Failure::Refused }]);
 }
 
-fn a_reset_is_named<D: Driver>() {
+fn a_reset_is_named<D: Kernel>() {
     let (route, _) = serve(|mut stream: TcpStream| {
         // Closing with something unread resets.
         let _result = stream.read(&mut [0; 1]);
@@ -253,7 +253,7 @@ fn a_reset_is_named<D: Driver>() {
     assert_eq!(client.failure(), Some(Failure::Reset));
 }
 
-fn the_end_of_a_peer_is_an_event<D: Driver>() {
+fn the_end_of_a_peer_is_an_event<D: Kernel>() {
     let (route, _) = serve(|mut stream: TcpStream| {
         let _result = stream.read_exact(&mut [0; 3]);
         thread::sleep(Duration::from_millis(50));
@@ -272,7 +272,7 @@ fn the_end_of_a_peer_is_an_event<D: Driver>() {
     assert_eq!(client.received[0], b"bye");
 }
 
-fn closing_while_connecting_is_quiet<D: Driver>() {
+fn closing_while_connecting_is_quiet<D: Kernel>() {
     let (route, _) = serve(drain);
     // Nothing answers there: it is for documentation.
     let nowhere = Route::from(SocketAddr::from(([192, 0, 2, 1], 9)));
@@ -289,7 +289,7 @@ fn closing_while_connecting_is_quiet<D: Driver>() {
     assert_eq!(client.events, [Event::Connected { slot: 1 }]);
 }
 
-fn a_slot_is_used_again_at_once<D: Driver>() {
+fn a_slot_is_used_again_at_once<D: Kernel>() {
     const ROUNDS: usize = 1_000;
     let _alone = DESCRIPTORS.lock().unwrap_or_else(PoisonError::into_inner);
     let (route, ended) = serve(echo);
@@ -329,7 +329,7 @@ fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").expect("/proc").count()
 }
 
-fn many_connections_at_once<D: Driver>() {
+fn many_connections_at_once<D: Kernel>() {
     const SLOTS: usize = 400;
     let _alone = DESCRIPTORS.lock().unwrap_or_else(PoisonError::into_inner);
     let (route, ended) = serve(echo);
@@ -351,7 +351,7 @@ fn many_connections_at_once<D: Driver>() {
     }
 }
 
-fn a_unix_socket<D: Driver>() {
+fn a_unix_socket<D: Kernel>() {
     let folder =
         std::env::temp_dir().join(format!("tare-driver-{}-{:?}", std::process::id(), thread::current().id()));
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -378,7 +378,7 @@ fn a_unix_socket<D: Driver>() {
     }
 }
 
-fn a_source_address<D: Driver>() {
+fn a_source_address<D: Kernel>() {
     let (told, peer) = mpsc::channel();
     let (route, _) = serve(move |stream: TcpStream| {
         told.send(stream.peer_addr().expect("a peer").ip()).expect("someone to tell");
@@ -391,7 +391,7 @@ fn a_source_address<D: Driver>() {
     assert_eq!(peer.recv_timeout(PATIENCE), Ok(source));
 }
 
-fn nothing_comes_of_a_closed_connection<D: Driver>() {
+fn nothing_comes_of_a_closed_connection<D: Kernel>() {
     let (route, _) = serve(|mut stream: TcpStream| {
         let _result = stream.write_all(b"unasked");
         drain(stream);
@@ -411,7 +411,7 @@ fn nothing_comes_of_a_closed_connection<D: Driver>() {
     assert_eq!(client.driver.send(0, client.requests.range(0, 1)), Err(Failure::Other));
 }
 
-fn a_new_wire_while_an_old_one_is_sent<D: Driver>() {
+fn a_new_wire_while_an_old_one_is_sent<D: Kernel>() {
     let (route, _) = serve(|stream: TcpStream| {
         thread::sleep(Duration::from_millis(100));
         drain(stream);
@@ -428,7 +428,7 @@ fn a_new_wire_while_an_old_one_is_sent<D: Driver>() {
     assert_eq!(client.events, []);
 }
 
-fn a_wait_takes_its_time_and_no_more<D: Driver>() {
+fn a_wait_takes_its_time_and_no_more<D: Kernel>() {
     let mut client = Client::<D>::new(1, &[]);
     let begin = Instant::now();
     (0..1_000).for_each(|_| client.driver.wait(0));
@@ -447,7 +447,7 @@ macro_rules! suite {
                 #[test]
                 #[expect(clippy::disallowed_macros, reason = "what a test left out is said")]
                 fn $test() {
-                    match <$driver as super::Driver>::new(1) {
+                    match <$driver as super::Kernel>::new(1) {
                         Ok(driver) => drop(driver),
                         Err(error) => return eprintln!("not tested here: {error}"),
                     }

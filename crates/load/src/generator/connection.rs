@@ -1,8 +1,4 @@
-//! One connection of a worker: what it waits for. It knows neither sockets nor the load.
-
-use std::ops::Range;
-
-use super::check::Inspection;
+//! One slot of a worker: what it waits for. It knows neither sockets nor the load.
 
 /// What a connection is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +20,7 @@ pub(super) struct Stamp {
     pub(super) sent_ns: u64,
 }
 
-/// A connection, which keeps its place in the pool across reconnections.
+/// A connection, or a stream of one. It keeps its place in the pool across reconnections.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) phase: Phase,
@@ -36,8 +32,6 @@ pub(super) struct Connection {
     pub(super) in_flight: usize,
     /// Where the stamp of the oldest is, in the ring of this connection.
     pub(super) oldest: usize,
-    /// The part of the request buffer that the kernel has not accepted yet.
-    pub(super) unsent: Range<usize>,
     /// Requests until this connection is to be closed.
     pub(super) allowed: u64,
     /// Requests until this slot has done its share.
@@ -46,7 +40,6 @@ pub(super) struct Connection {
     pub(super) is_retired: bool,
     /// Its only valid timer; older ones in the queue are ignored.
     pub(super) timer_ns: u64,
-    pub(super) inspection: Inspection,
 }
 
 impl Connection {
@@ -57,12 +50,10 @@ impl Connection {
             exchange,
             in_flight: 0,
             oldest: 0,
-            unsent: 0..0,
             allowed: u64::MAX,
             share: u64::MAX,
             is_retired: false,
             timer_ns: 0,
-            inspection: Inspection::default(),
         }
     }
 }

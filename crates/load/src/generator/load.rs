@@ -1,12 +1,16 @@
 //! The description of a run: its target, its connections, its schedule and its end. Values only.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::driver::DriverChoice;
 use crate::endpoint::Route;
 use crate::exchange::ExchangePool;
+use crate::http2::RequestError;
+use crate::protocol::Protocol;
 use crate::schedule::Schedule;
 use crate::stop::{Quota, Stop};
+use crate::tls::TlsClient;
 
 /// The default: long enough for a SYN that is dropped and sent again.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -24,6 +28,33 @@ pub struct Settings {
     pub driver: DriverChoice,
     /// Determines think times and arrivals.
     pub seed: u64,
+    /// How requests travel.
+    pub protocol: Protocol,
+    /// How many requests a connection of HTTP/2 has on their way at a time, each on a stream of its own; 1 for HTTP/1.1.
+    pub streams: usize,
+    /// How TLS is spoken, where it is.
+    pub tls: Option<Arc<TlsClient>>,
+}
+
+impl Settings {
+    /// Plain HTTP/1.1 by the driver that suits, from any CPU.
+    #[must_use]
+    pub fn new(route: Route, connections: Connections, seed: u64) -> Settings {
+        Settings {
+            route,
+            connections,
+            cpus: Vec::new(),
+            driver: DriverChoice::Auto,
+            seed,
+            protocol: Protocol::Http1,
+            streams: 1,
+            tls: None,
+        }
+    }
+
+    pub(super) fn streams_of_a_connection(&self) -> usize {
+        if self.protocol.is_http2() { self.streams.max(1) } else { 1 }
+    }
 }
 
 /// How many connections, and how many threads share them.
@@ -84,7 +115,7 @@ impl Waiting {
 }
 
 /// Why a load cannot be run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum LoadError {
     #[error("{0} requests in flight on one connection need a closed loop without think time: use 1")]
@@ -103,6 +134,12 @@ pub enum LoadError {
     ClosedSequence(u64),
     #[error("an open loop ends by time or by a number of requests, not by a quota of connections")]
     OpenQuota,
+    #[error("HTTP/2 has no pipeline: have more streams on a connection instead")]
+    Http2Pipeline,
+    #[error("a number of requests for each connection is of HTTP/1.1: streams of HTTP/2 share a connection")]
+    Http2Connections,
+    #[error(transparent)]
+    Request(#[from] RequestError),
 }
 
 impl Load {
@@ -146,6 +183,18 @@ impl Load {
             return Err(LoadError::OpenQuota);
         }
         Ok(())
+    }
+
+    /// Checks that it can be sent by HTTP/2.
+    ///
+    /// # Errors
+    /// It has what only HTTP/1.1 has.
+    pub(super) fn validate_for_http2(&self) -> Result<(), LoadError> {
+        match (self.pipeline, self.requests_per_connection) {
+            (2.., _) => Err(LoadError::Http2Pipeline),
+            (_, Some(_)) => Err(LoadError::Http2Connections),
+            _ => Ok(()),
+        }
     }
 
     /// Checks that these exchanges can be sent so.

@@ -31,6 +31,10 @@ pub struct Measures {
     /// From the start of the attempt to connect to the close, for connections with a fixed number of requests all of which
     /// were answered.
     pub connection_time: Histogram,
+    /// How long requests waited that the peer did not allow a stream of HTTP/2 at once: it has a limit of streams at a time, or
+    /// it asked for another connection. The wait is part of the latency, not of the service time. Requests that did not wait
+    /// are not in it.
+    pub stream_wait: Histogram,
     /// Requests in flight, added up over every nanosecond.
     pub in_flight_ns: u128,
     /// The longest time in which a thread of the generator had requests in flight and none of them came to its end, without the
@@ -86,6 +90,7 @@ impl AddAssign<&Measures> for Measures {
         self.schedule_lag.merge(&other.schedule_lag);
         self.connect_time.merge(&other.connect_time);
         self.connection_time.merge(&other.connection_time);
+        self.stream_wait.merge(&other.stream_wait);
         self.in_flight_ns += other.in_flight_ns;
         self.silent_ns_max = self.silent_ns_max.max(other.silent_ns_max);
     }

@@ -4,7 +4,6 @@
 //! short slices of many servers can be interleaved: a run over open connections starts at once, and a server that is frozen
 //! between runs is not touched.
 
-mod check;
 mod connection;
 mod load;
 mod measures;
@@ -21,13 +20,17 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
+use crate::client::Prepared;
 use crate::clock::{Clock, Monotonic};
 use crate::driver::{ChosenDriver, DriverChoice, DriverKind};
 use crate::endpoint::Endpoint;
 use crate::exchange::ExchangePool;
+use crate::http2::RequestList;
+use crate::protocol::Protocol;
 use crate::request_buffer::RequestBuffer;
 use crate::stop::Quota;
 use crate::tally::Failure;
+use crate::tls::TlsError;
 pub use load::{Connections, Load, LoadError, Settings, Waiting};
 pub use measures::{Measures, Quantile};
 use part::{Shared, gather};
@@ -56,6 +59,8 @@ pub enum GeneratorError {
         "the network namespace of the target cannot be entered ({0}): run as the user who made it, or as root"
     )]
     Namespace(std::io::Error),
+    #[error("a connection over {0} needs to know whose certificates it trusts")]
+    NoTls(Protocol),
     #[error("{} cannot be set up ({source}): {}", .kind.name(), driver_advice(*.kind))]
     Driver { kind: DriverKind, source: std::io::Error },
 }
@@ -68,8 +73,12 @@ fn driver_advice(kind: DriverKind) -> &'static str {
 }
 
 /// Why not all connections are open.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("only {open} of {total} connections to {target} are open ({failure}): {}", advice(*.failure))]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error(
+    "only {open} of {total} connections to {target} are open ({}): {}",
+    tls_error.as_ref().map_or_else(|| failure.to_string(), ToString::to_string),
+    advice(*.failure)
+)]
 pub struct OpenError {
     /// The first failure.
     pub failure: Failure,
@@ -79,6 +88,8 @@ pub struct OpenError {
     pub total: usize,
     /// The target.
     pub target: Endpoint,
+    /// Why TLS did not come about, if it is that.
+    pub tls_error: Option<TlsError>,
 }
 
 fn advice(failure: Failure) -> &'static str {
@@ -91,6 +102,8 @@ fn advice(failure: Failure) -> &'static str {
         Failure::ConnectTimeout => {
             "the server does not accept in time; give it a longer backlog or more time"
         }
+        Failure::Tls => "see whether it speaks TLS 1.3 there, with a certificate that is trusted",
+        Failure::Malformed => "see whether it speaks the protocol that was asked for",
         _ => "check that the server still works",
     }
 }
@@ -100,6 +113,8 @@ fn advice(failure: Failure) -> &'static str {
 pub struct Generator {
     target: Endpoint,
     connections: Connections,
+    protocol: Protocol,
+    streams: usize,
     driver: ChosenDriver,
     threads: Vec<Thread>,
     pool: Arc<ExchangePool>,
@@ -120,12 +135,17 @@ impl Generator {
         if pool.exchanges().is_empty() {
             return Err(GeneratorError::EmptyPool);
         }
+        if settings.protocol.is_tls() && settings.tls.is_none() {
+            return Err(GeneratorError::NoTls(settings.protocol));
+        }
         try_pinning(&settings.cpus)?;
         elsewhere(|| enter(&settings.route)).map_err(GeneratorError::Namespace)?;
         let (driver, threads) = start(&settings, &pool)?;
         Ok(Generator {
+            streams: settings.streams_of_a_connection(),
             target: settings.route.target,
             connections: settings.connections,
+            protocol: settings.protocol,
             driver,
             threads,
             pool,
@@ -141,20 +161,24 @@ impl Generator {
     pub fn open(&mut self, count: usize, timeout: Duration) -> Result<(), OpenError> {
         let deadline_ns = Monotonic.now_ns().saturating_add(ns(timeout));
         let total = count.min(self.connections.total);
-        let (mut open, mut first_failure) = (0, None);
+        let (mut open, mut first_failure, mut first_tls_error) = (0, None, None);
         // One worker after another, so that pending connections do not exceed the server's backlog.
         for (thread, count) in self.threads.iter().zip(spread(total, self.threads.len())) {
             let (reply, answer) = channel();
-            thread.order(Command::Open { count, deadline_ns, reply });
-            let (opened, failure) = answer.recv().expect("a worker answers");
-            open += opened;
-            first_failure = first_failure.or(failure);
+            thread.order(Command::Open { count: count * self.streams, deadline_ns, reply });
+            let opened = answer.recv().expect("a worker answers");
+            open += opened.slots / self.streams;
+            first_failure = first_failure.or(opened.failure);
+            first_tls_error = first_tls_error.or(opened.tls_error);
             if first_failure.is_some() {
                 break;
             }
         }
         match first_failure {
-            Some(failure) => Err(OpenError { failure, open, total, target: self.target.clone() }),
+            Some(failure) => {
+                let tls_error = first_tls_error.filter(|_| failure == Failure::Tls);
+                Err(OpenError { failure, open, total, target: self.target.clone(), tls_error })
+            }
             None => Ok(()),
         }
     }
@@ -185,7 +209,10 @@ impl Generator {
     ) -> Result<RunReport, LoadError> {
         load.validate()?;
         load.validate_for(&self.pool)?;
-        self.prepare_requests(load.pipeline);
+        if self.protocol.is_http2() {
+            load.validate_for_http2()?;
+        }
+        self.prepare_requests(load.pipeline)?;
         let budget = match load.stop.quota() {
             Some(Quota::Requests(left) | Quota::Connections(left)) => Some(AtomicU64::new(left)),
             Some(Quota::RequestsEach(_)) | None => None,
@@ -213,19 +240,24 @@ impl Generator {
             interrupted: end.interrupted,
             gone_since_ns: end.gone_since_ns,
             first_failure: end.first_failure,
+            handshakes: end.handshakes,
         })
     }
 
-    /// Gives the workers the requests in the form that this pipeline needs.
-    fn prepare_requests(&mut self, pipeline: usize) {
+    /// Gives the workers the requests in the form that the protocol and this pipeline need.
+    fn prepare_requests(&mut self, pipeline: usize) -> Result<(), LoadError> {
         if self.prepared_for == Some(pipeline) {
-            return;
+            return Ok(());
         }
-        let requests = Arc::new(RequestBuffer::new(&self.pool, pipeline));
+        let requests = match self.protocol.is_http2() {
+            false => Prepared::Http1(Arc::new(RequestBuffer::new(&self.pool, pipeline))),
+            true => Prepared::Http2(Arc::new(RequestList::of(&self.pool, self.protocol.scheme())?)),
+        };
         for thread in &self.threads {
-            thread.order(Command::Pool(Arc::clone(&self.pool), Arc::clone(&requests)));
+            thread.order(Command::Pool(Arc::clone(&self.pool), requests.clone()));
         }
         self.prepared_for = Some(pipeline);
+        Ok(())
     }
 
     /// Closes all connections.
@@ -260,12 +292,16 @@ fn start(settings: &Settings, pool: &ExchangePool) -> Result<(ChosenDriver, Vec<
 fn contracts(settings: &Settings) -> impl Iterator<Item = Contract> {
     let Connections { total, threads } = settings.connections;
     let workers = threads.min(total);
+    let streams = settings.streams_of_a_connection();
     let mut first = 0;
-    spread(total, threads).enumerate().map(move |(worker, slots)| {
-        let place = Share { worker, workers, total, first, slots };
+    spread(total, threads).enumerate().map(move |(worker, connections)| {
+        let slots = connections * streams;
+        let place = Share { worker, workers, total: total * streams, first, slots };
         first += slots;
         let cpu = (!settings.cpus.is_empty()).then(|| settings.cpus[worker % settings.cpus.len()]);
-        Contract { place, route: settings.route.clone(), cpu, seed: settings.seed }
+        let tls = settings.tls.clone().filter(|_| settings.protocol.is_tls());
+        let Settings { route, protocol, seed, .. } = settings;
+        Contract { place, route: route.clone(), cpu, seed: *seed, protocol: *protocol, streams, tls }
     })
 }
 

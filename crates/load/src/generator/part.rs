@@ -9,6 +9,7 @@ use super::load::Load;
 use super::measures::Measures;
 use super::report::Interval;
 use crate::tally::Sample;
+use crate::tls::Handshakes;
 
 pub(super) struct Shared {
     pub(super) load: Load,
@@ -36,6 +37,7 @@ pub(super) struct End {
     pub(super) interrupted: bool,
     pub(super) gone_since_ns: Option<u64>,
     pub(super) first_failure: Option<Sample>,
+    pub(super) handshakes: Option<Handshakes>,
 }
 
 /// Adds up the parts of `workers` until all have finished, and reports each interval once all parts of it have arrived.
@@ -77,6 +79,9 @@ impl End {
         self.polled_ns += end.polled_ns;
         self.interrupted |= end.interrupted;
         self.gone_since_ns = self.gone_since_ns.zip(end.gone_since_ns).map(|(own, other)| own.max(other));
+        if let Some(handshakes) = &end.handshakes {
+            *self.handshakes.get_or_insert_default() += handshakes;
+        }
         let own = self.first_failure.take();
         self.first_failure = own.into_iter().chain(end.first_failure).min_by_key(Sample::order);
     }

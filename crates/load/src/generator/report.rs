@@ -3,6 +3,7 @@
 use super::measures::Measures;
 use crate::driver::ChosenDriver;
 use crate::tally::Sample;
+use crate::tls::Handshakes;
 
 /// What happened in a run.
 #[derive(Debug, Clone)]
@@ -29,6 +30,8 @@ pub struct RunReport {
     pub gone_since_ns: Option<u64>,
     /// The earliest wrong answer, or else the earliest failure.
     pub first_failure: Option<Sample>,
+    /// The handshakes of all connections so far, over TLS.
+    pub handshakes: Option<Handshakes>,
 }
 
 impl RunReport {

@@ -14,20 +14,22 @@ use rustix::thread::{
 
 use super::part::{Part, Shared};
 use super::worker::{Share, Worker};
-use crate::driver::{Driver, DriverKind, Epoll, Uring};
+use crate::client::{Client, Http1, Http2, Prepared};
+use crate::driver::{Driver, DriverKind, Epoll, Kernel, Uring};
 use crate::endpoint::Route;
 use crate::exchange::ExchangePool;
-use crate::request_buffer::RequestBuffer;
+use crate::protocol::Protocol;
 use crate::tally::Failure;
+use crate::tls::{Secured, TlsClient, TlsError};
 
 pub(super) enum Command {
     /// Send these requests from now on.
-    Pool(Arc<ExchangePool>, Arc<RequestBuffer>),
-    /// Open connections; the reply has the number of open ones and the first failure.
+    Pool(Arc<ExchangePool>, Prepared),
+    /// Open slots.
     Open {
         count: usize,
         deadline_ns: u64,
-        reply: Sender<(usize, Option<Failure>)>,
+        reply: Sender<Opened>,
     },
     /// Drive a load; the results come back in parts, of which the last is marked.
     Run {
@@ -37,6 +39,16 @@ pub(super) enum Command {
     Close {
         reply: Sender<()>,
     },
+}
+
+/// What came of opening slots.
+#[derive(Debug)]
+pub(super) struct Opened {
+    /// How many are open.
+    pub(super) slots: usize,
+    pub(super) failure: Option<Failure>,
+    /// The first failure of TLS.
+    pub(super) tls_error: Option<TlsError>,
 }
 
 #[derive(Debug)]
@@ -51,6 +63,9 @@ pub(super) struct Contract {
     pub(super) route: Route,
     pub(super) cpu: Option<usize>,
     pub(super) seed: u64,
+    pub(super) protocol: Protocol,
+    pub(super) streams: usize,
+    pub(super) tls: Option<Arc<TlsClient>>,
 }
 
 impl Thread {
@@ -88,24 +103,42 @@ impl Drop for Thread {
     }
 }
 
-fn serve<D: Driver>(contract: Contract, ready: &Sender<io::Result<()>>, orders: &Receiver<Command>) {
+/// Sets up the layers of a worker, from the kernel upwards, and serves until there are no more orders.
+fn serve<D: Kernel>(contract: Contract, ready: &Sender<io::Result<()>>, orders: &Receiver<Command>) {
     prepare(contract.cpu);
-    let worker =
-        enter(&contract.route).and_then(|()| Worker::<D>::new(contract.place, contract.route, contract.seed));
-    let mut worker = match worker {
-        Ok(worker) => worker,
+    let connections = contract.place.slots / contract.streams;
+    let driver = match enter(&contract.route).and_then(|()| D::new(connections)) {
+        Ok(driver) => driver,
         Err(error) => {
             let _generator_gone = ready.send(Err(error));
             return;
         }
     };
     let _generator_gone = ready.send(Ok(()));
+    match contract.tls.clone() {
+        None => serve_over(driver, contract, orders),
+        Some(tls) => serve_over(Secured::new(driver, tls, connections), contract, orders),
+    }
+}
+
+fn serve_over<D: Driver>(driver: D, contract: Contract, orders: &Receiver<Command>) {
+    let Contract { place, protocol, streams, .. } = contract;
+    match protocol.is_http2() {
+        false => serve_by(Http1::new(driver, place.slots), contract, orders),
+        true => serve_by(Http2::new(driver, place.slots, streams, protocol.scheme()), contract, orders),
+    }
+}
+
+fn serve_by<C: Client>(client: C, contract: Contract, orders: &Receiver<Command>) {
+    let mut worker = Worker::new(contract.place, contract.route, contract.seed, client);
     while let Ok(command) = orders.recv() {
         match command {
             Command::Pool(pool, requests) => worker.set_pool(pool, requests),
             Command::Open { count, deadline_ns, reply } => {
                 let failure = worker.open(count, deadline_ns).err();
-                let _generator_gone = reply.send((worker.open_connections(), failure));
+                let tls_error = worker.client.tls().and_then(|tls| tls.first_error.clone());
+                let opened = Opened { slots: worker.open_connections(), failure, tls_error };
+                let _generator_gone = reply.send(opened);
             }
             Command::Run { shared, parts } => worker.run(&shared, &parts),
             Command::Close { reply } => {

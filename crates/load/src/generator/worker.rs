@@ -1,17 +1,15 @@
-//! The state of one thread between runs: its driver, its connections, and its memory of each exchange. It opens and closes
+//! The state of one thread between runs: its client, its connections, and its memory of each exchange. It opens and closes
 //! connections; a run sends.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use super::check::Memo;
 use super::connection::{Connection, Phase, Stamps};
 use super::session::Session;
+use crate::client::{Client, Event, Expectation, Outgoing, Prepared};
 use crate::clock::{Clock, Monotonic};
-use crate::driver::{Driver, Event};
 use crate::endpoint::Route;
 use crate::exchange::ExchangePool;
-use crate::request_buffer::RequestBuffer;
+use crate::judgement::{Memo, Outcome};
 use crate::schedule::SplitMix64;
 use crate::tally::Failure;
 
@@ -34,12 +32,11 @@ pub(super) struct Share {
 }
 
 #[derive(Debug)]
-pub(super) struct Worker<D> {
+pub(super) struct Worker<C> {
     pub(super) place: Share,
     pub(super) route: Route,
-    pub(super) driver: D,
+    pub(super) client: C,
     pub(super) pool: Arc<ExchangePool>,
-    pub(super) requests: Arc<RequestBuffer>,
     pub(super) connections: Vec<Connection>,
     pub(super) stamps: Stamps,
     pub(super) memos: Vec<Memo>,
@@ -49,29 +46,28 @@ pub(super) struct Worker<D> {
     pub(super) random: SplitMix64,
 }
 
-impl<D: Driver> Worker<D> {
+impl<C: Client> Worker<C> {
     /// A worker without requests to send.
-    pub(super) fn new(place: Share, route: Route, seed: u64) -> std::io::Result<Self> {
-        Ok(Worker {
+    pub(super) fn new(place: Share, route: Route, seed: u64, client: C) -> Self {
+        Worker {
             place,
             route,
-            driver: D::new(place.slots)?,
+            client,
             pool: Arc::new(ExchangePool::new(Vec::new())),
-            requests: Arc::default(),
             connections: (0..place.slots).map(|_| Connection::new(0)).collect(),
             stamps: Stamps::default(),
             memos: Vec::new(),
             sessions: Vec::new(),
             seed,
             random: SplitMix64::stream(seed, place.worker as u64),
-        })
+        }
     }
 
     pub(super) fn slots(&self) -> usize {
         self.connections.len()
     }
 
-    pub(super) fn set_pool(&mut self, pool: Arc<ExchangePool>, requests: Arc<RequestBuffer>) {
+    pub(super) fn set_pool(&mut self, pool: Arc<ExchangePool>, requests: Prepared) {
         let Share { first, total, .. } = self.place;
         for (slot, connection) in self.connections.iter_mut().enumerate() {
             connection.exchange = pool.beginning(pool.offset(first + slot, total));
@@ -81,23 +77,49 @@ impl<D: Driver> Worker<D> {
         if pool.has_sequences() {
             self.sessions.resize_with(self.connections.len(), Session::default);
         }
-        self.driver.set_requests(Arc::clone(&requests));
-        (self.pool, self.requests) = (pool, requests);
+        self.client.set_requests(&pool, requests);
+        self.pool = pool;
     }
 
-    /// What `slot` sends next, `count` exchanges from `first` on.
+    /// Fills the exchange with the values of its sequence, if it has any.
     #[inline]
-    pub(super) fn outgoing(
+    pub(super) fn prepare(&mut self, slot: usize, exchange: usize) {
+        if let Some(session) = self.sessions.get_mut(slot) {
+            session.begin(&self.pool.exchanges()[exchange]);
+        }
+    }
+
+    /// Sends `count` exchanges from `first` on, which was prepared.
+    #[inline]
+    pub(super) fn send(&mut self, slot: usize, first: usize, count: usize) -> Result<(), Failure> {
+        let filled = self.sessions.get(slot).and_then(Session::filled);
+        self.client.send(slot, filled.map_or(Outgoing::Listed { first, count }, Outgoing::Filled))
+    }
+
+    /// Gets ready for the answer to this exchange.
+    #[inline]
+    pub(super) fn expect(&mut self, slot: usize, exchange: usize) {
+        let exchange = &self.pool.exchanges()[exchange];
+        self.client.expect(slot, exchange.is_head, Session::keep_bytes_max(exchange));
+    }
+
+    /// What became of the oldest request of the slot: by `look`, which is given what is expected.
+    #[inline]
+    pub(super) fn judge(
         &mut self,
         slot: usize,
-        first: usize,
-        count: usize,
-    ) -> Result<Range<usize>, Failure> {
-        let session = self.sessions.get_mut(slot);
-        match session.and_then(|session| session.begin(&self.pool.exchanges()[first])) {
-            None => Ok(self.requests.range(first, count)),
-            Some(exchange) => self.driver.set_own(slot, &exchange.request),
-        }
+        check: bool,
+        look: impl FnOnce(&mut C, Expectation<'_>) -> Outcome,
+    ) -> Outcome {
+        let Worker { client, connections, memos, sessions, pool, .. } = self;
+        let Connection { exchange: index, in_flight, .. } = connections[slot];
+        let (listed, memo, is_last) = (&pool.exchanges()[index], &mut memos[index], in_flight == 1);
+        let Some(session) = sessions.get_mut(slot) else {
+            return look(client, Expectation { exchange: listed, memo, check, is_last });
+        };
+        let (exchange, memo) = session.awaited().unwrap_or((listed, memo));
+        let outcome = look(client, Expectation { exchange, memo, check, is_last });
+        session.conclude(listed, outcome, || client.response(slot))
     }
 
     pub(super) fn open_connections(&self) -> usize {
@@ -108,17 +130,20 @@ impl<D: Driver> Worker<D> {
     /// many of them held unsolicited bytes.
     pub(super) fn settle(&mut self) -> u64 {
         let mut strays = 0;
-        self.driver.wait(0);
-        while let Some(event) = self.driver.next_event() {
+        self.client.wait(0);
+        while let Some(event) = self.client.next_event() {
             match event {
-                Event::Received { slot, .. } => {
+                Event::Received { slot } => {
                     strays += 1;
                     self.shut(slot);
                 }
                 Event::Closed { slot } | Event::Failed { slot, .. } | Event::ConnectFailed { slot, .. } => {
                     self.shut(slot);
                 }
-                Event::Connected { .. } | Event::Sendable { .. } => {}
+                Event::Connected { .. }
+                | Event::Accepted { .. }
+                | Event::Started { .. }
+                | Event::Replaced { .. } => {}
             }
         }
         strays
@@ -128,7 +153,7 @@ impl<D: Driver> Worker<D> {
     pub(super) fn open(&mut self, count: usize, deadline_ns: u64) -> Result<(), Failure> {
         self.settle();
         let wanted = count.saturating_sub(self.open_connections());
-        let closed = (0..self.slots()).filter(|&slot| !self.driver.is_open(slot));
+        let closed = (0..self.slots()).filter(|&slot| !self.client.is_open(slot));
         let mut missing: Vec<usize> = closed.take(wanted).collect();
         let mut opening = 0;
         let mut result = Ok(());
@@ -136,7 +161,7 @@ impl<D: Driver> Worker<D> {
             let now_ns = Monotonic.now_ns();
             while result.is_ok() && opening < OPENING_MAX {
                 let Some(slot) = missing.pop() else { break };
-                result = self.driver.connect(slot, &self.route);
+                result = self.client.connect(slot, &self.route);
                 if result.is_ok() {
                     let connection = &mut self.connections[slot];
                     (connection.phase, connection.since_ns) = (Phase::Connecting, now_ns);
@@ -150,8 +175,8 @@ impl<D: Driver> Worker<D> {
                 self.give_up();
                 return result.and(Err(Failure::ConnectTimeout));
             }
-            self.driver.wait((deadline_ns - now_ns).min(WAIT_NS_MAX));
-            while let Some(event) = self.driver.next_event() {
+            self.client.wait((deadline_ns - now_ns).min(WAIT_NS_MAX));
+            while let Some(event) = self.client.next_event() {
                 opening -= self.opened(event, &mut result);
             }
         }
@@ -160,7 +185,7 @@ impl<D: Driver> Worker<D> {
     /// Takes an event while opening; returns how many attempts it ended.
     fn opened(&mut self, event: Event, result: &mut Result<(), Failure>) -> usize {
         match event {
-            Event::Connected { slot } => {
+            Event::Connected { slot, .. } => {
                 self.connections[slot].phase = Phase::Open;
                 1
             }
@@ -169,12 +194,12 @@ impl<D: Driver> Worker<D> {
                 *result = result.and(Err(failure));
                 1
             }
-            Event::Closed { slot } | Event::Received { slot, .. } | Event::Failed { slot, .. } => {
+            Event::Closed { slot } | Event::Received { slot } | Event::Failed { slot, .. } => {
                 // Closed right after it was accepted: the run will show whether that is repeated.
                 self.shut(slot);
                 0
             }
-            Event::Sendable { .. } => 0,
+            Event::Accepted { .. } | Event::Started { .. } | Event::Replaced { .. } => 0,
         }
     }
 
@@ -188,10 +213,9 @@ impl<D: Driver> Worker<D> {
 
     /// Closes a connection. Requests in flight on it must have been counted before.
     pub(super) fn shut(&mut self, slot: usize) {
-        self.driver.close(slot);
+        self.client.close(slot);
         let connection = &mut self.connections[slot];
         connection.phase = Phase::Closed;
-        connection.unsent = 0..0;
         // Its values belong to this connection.
         connection.exchange = self.pool.beginning(connection.exchange);
     }
@@ -201,6 +225,6 @@ impl<D: Driver> Worker<D> {
             self.shut(slot);
         }
         // A driver may queue requests to the kernel until it waits.
-        self.driver.wait(0);
+        self.client.wait(0);
     }
 }

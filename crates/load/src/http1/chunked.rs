@@ -34,6 +34,18 @@ pub(super) enum Step<'a> {
     End,
 }
 
+/// A whole body without its chunks; none if it is not one, with nothing behind it.
+pub(crate) fn unchunked(mut input: &[u8]) -> Option<Vec<u8>> {
+    let (mut chunked, mut body) = (Chunked::START, Vec::new());
+    loop {
+        match chunked.step(&mut input).ok()? {
+            Step::Data(data) => body.extend_from_slice(data),
+            Step::More => return None,
+            Step::End => return input.is_empty().then_some(body),
+        }
+    }
+}
+
 impl Chunked {
     pub(super) const START: Chunked = Chunked::Size { size: 0, digits: 0 };
 

@@ -161,7 +161,7 @@ fn judge(
         _ => fields.length.map_or(Framing::UntilClose, Framing::Length),
     };
     let wanted = match version {
-        Version::Http11 => !fields.close,
+        Version::Http11 | Version::Http2 => !fields.close,
         Version::Http10 => fields.keep_alive && !fields.close,
     };
     let keep_alive = wanted && framing != Framing::UntilClose;

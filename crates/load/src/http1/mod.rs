@@ -11,6 +11,7 @@ mod chunked;
 mod decoder;
 mod head;
 
+pub(crate) use chunked::unchunked;
 pub use decoder::{Decoder, Piece};
 pub use head::{Framing, Head};
 
@@ -58,6 +59,8 @@ pub enum Version {
     Http10,
     /// HTTP/1.1
     Http11,
+    /// HTTP/2
+    Http2,
 }
 
 /// A whole response, for those who look at it closely and not a million times a second.

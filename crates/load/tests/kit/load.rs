@@ -42,13 +42,7 @@ pub fn hello() -> Exchange {
 }
 
 pub fn settings(route: impl Into<Route>, total: usize, threads: usize) -> Settings {
-    Settings {
-        route: route.into(),
-        connections: Connections { total, threads },
-        cpus: Vec::new(),
-        driver: DriverChoice::Auto,
-        seed: 7,
-    }
+    Settings::new(route.into(), Connections { total, threads }, 7)
 }
 
 pub fn pool(exchange: Exchange) -> Arc<ExchangePool> {

@@ -164,11 +164,9 @@ impl Bench {
 
     fn generator(&self, driver: DriverKind, total: usize) -> Result<Generator, tare_load::GeneratorError> {
         let settings = Settings {
-            route: self.target.into(),
-            connections: Connections { total, threads: 1 },
             cpus: self.cpus.clone(),
             driver: DriverChoice::Only(driver),
-            seed: 0,
+            ..Settings::new(self.target.into(), Connections { total, threads: 1 }, 0)
         };
         Generator::new(settings, Arc::new(ExchangePool::new(self.exchanges.clone())))
     }

@@ -192,12 +192,11 @@ impl Job {
         let Learned { check, mut warnings } = self.learn(&target, args.checking.timeout)?;
         let (what, asked) = (self.what(), self.asked());
         let endpoint = target.clone();
+        let route = Route { sources: transport.source.clone().unwrap_or_default(), ..target.into() };
         let settings = Settings {
-            route: Route { sources: transport.source.clone().unwrap_or_default(), ..target.into() },
-            connections: self.plan.connections,
             cpus: transport.cpus.clone().unwrap_or_default(),
             driver: transport.driver,
-            seed: self.seed,
+            ..Settings::new(route, self.plan.connections, self.seed)
         };
         let pool = Arc::new(ExchangePool::new(std::mem::take(&mut self.exchanges)));
         let mut generator = Generator::new(settings.clone(), pool)?;

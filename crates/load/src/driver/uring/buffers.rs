@@ -99,6 +99,14 @@ impl Buffers {
         unsafe { slice::from_raw_parts(self.mapping.as_ptr().add(piece.range.start), piece.range.len()) }
     }
 
+    /// The bytes of a piece, to be changed in place.
+    #[inline]
+    #[allow(unsafe_code)]
+    pub(super) fn bytes_mut(&mut self, piece: &ReceivedRange) -> &mut [u8] {
+        // SAFETY: as in `bytes`, and nothing else refers to the memory while `self` is borrowed.
+        unsafe { slice::from_raw_parts_mut(self.mapping.as_ptr().add(piece.range.start), piece.range.len()) }
+    }
+
     /// Ends the use of a piece.
     #[inline]
     pub(super) fn give_back(&mut self, piece: ReceivedRange) {

@@ -22,7 +22,7 @@ use rustix::net::{SocketAddrAny, SocketFlags};
 use self::buffers::{Buffers, ReceivedRange};
 use super::outgoing::Outgoing;
 use super::socket::{self, broken_failure, connect_failure};
-use super::{Driver, Event};
+use super::{Driver, Event, Kernel};
 use crate::endpoint::Route;
 use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
@@ -121,6 +121,8 @@ pub(crate) struct Uring {
     outgoing: Outgoing,
     /// Replaced buffers that a large send may still read.
     retired: Vec<Arc<RequestBuffer>>,
+    /// Bytes of closed connections that a large send may still read.
+    retired_own: Vec<Vec<u8>>,
     /// Pending large sends, including those of closed connections.
     large_sends: usize,
     /// Address of queued connects, which the kernel reads when they are submitted.
@@ -256,6 +258,8 @@ impl Uring {
         *socket = RingSocket {
             fd: Some(fd),
             generation: socket.generation,
+            // The last send of the connection before may not be submitted yet.
+            batch: socket.batch,
             connecting: true,
             ..RingSocket::default()
         };
@@ -293,7 +297,7 @@ impl Uring {
         unsafe { self.push(&entry) };
     }
 
-    /// Keeps a buffer that was replaced for as long as a large send may read it.
+    /// Keeps requests that were replaced for as long as a large send may read them.
     fn retire(&mut self, old: Arc<RequestBuffer>) {
         if self.large_sends > 0 {
             self.retired.push(old);
@@ -316,6 +320,7 @@ impl Uring {
                 self.large_sends -= 1;
                 if self.large_sends == 0 {
                     self.retired.clear();
+                    self.retired_own.clear();
                 }
                 if live { self.sent_event(slot, result) } else { None }
             }
@@ -406,7 +411,7 @@ impl Uring {
     }
 }
 
-impl Driver for Uring {
+impl Kernel for Uring {
     fn new(slots: usize) -> io::Result<Self> {
         let ring = setup::ring()?;
         let buffers = Buffers::register(&ring.submitter())
@@ -419,6 +424,7 @@ impl Driver for Uring {
             sockets,
             outgoing: Outgoing::new(slots),
             retired: Vec::new(),
+            retired_own: Vec::new(),
             large_sends: 0,
             target: Box::new(SocketAddr::from(([0, 0, 0, 0], 0)).into()),
             // No socket has sent in it.
@@ -429,7 +435,9 @@ impl Driver for Uring {
             piece: ReceivedRange::default(),
         })
     }
+}
 
+impl Driver for Uring {
     fn set_requests(&mut self, requests: Arc<RequestBuffer>) {
         // Small sends end with their submission.
         self.flush();
@@ -437,18 +445,19 @@ impl Driver for Uring {
         self.retire(old);
     }
 
-    fn set_own(&mut self, slot: usize, request: &[u8]) -> Result<Range<usize>, Failure> {
-        let socket = &self.sockets[slot];
-        if socket.sending != Sending::Nothing {
-            // The rest of the request before, which was answered too early, would be looked for in this one.
-            return Err(Failure::Malformed);
-        }
-        if socket.batch == self.batch {
+    #[inline]
+    fn own(&mut self, slot: usize) -> Option<&mut Vec<u8>> {
+        if self.sockets[slot].batch == self.batch {
             self.flush();
         }
-        let (range, old) = self.outgoing.own(slot, request);
-        self.retire(old);
-        Ok(range)
+        let socket = &mut self.sockets[slot];
+        if socket.sending != Sending::Nothing {
+            if socket.sending == Sending::Rest {
+                socket.sending = Sending::RestAwaited;
+            }
+            return None;
+        }
+        Some(self.outgoing.own(slot))
     }
 
     fn connect(&mut self, slot: usize, route: &Route) -> Result<(), Failure> {
@@ -507,6 +516,7 @@ impl Driver for Uring {
         }
         if sending != Sending::Nothing {
             self.cancel(Operation::LargeSend, slot);
+            self.retired_own.push(mem::take(self.outgoing.own(slot)));
         }
         // Behind the sends that are queued for this descriptor, whose number may be the next connection's.
         let entry = opcode::Close::new(Fd(fd.into_raw_fd())).build().flags(squeue::Flags::SKIP_SUCCESS);
@@ -551,6 +561,11 @@ impl Driver for Uring {
     #[inline]
     fn received(&self) -> &[u8] {
         self.buffers.bytes(&self.piece)
+    }
+
+    #[inline]
+    fn received_mut(&mut self) -> &mut [u8] {
+        self.buffers.bytes_mut(&self.piece)
     }
 }
 

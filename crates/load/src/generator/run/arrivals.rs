@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use super::Run;
-use crate::driver::Driver;
+use crate::client::Client;
 use crate::generator::connection::Phase;
 use crate::generator::worker::Worker;
 use crate::schedule::{Arrivals, Schedule, Source};
@@ -25,7 +25,7 @@ pub(super) struct Queue<'a> {
 }
 
 impl<'a> Queue<'a> {
-    pub(super) fn of<D>(schedule: &'a Schedule, worker: &mut Worker<D>) -> Option<Queue<'a>> {
+    pub(super) fn of<C: Client>(schedule: &'a Schedule, worker: &mut Worker<C>) -> Option<Queue<'a>> {
         let Schedule::Open(arrivals) = schedule else { return None };
         let next = Source::new(arrivals, worker.place.worker, worker.place.workers, worker.seed);
         // Another run is another sample.
@@ -66,7 +66,7 @@ impl<'a> Queue<'a> {
     }
 }
 
-impl<D: Driver> Run<'_, D> {
+impl<C: Client> Run<'_, C> {
     /// When the next request of an open loop is due.
     pub(super) fn due_ns(&self) -> u64 {
         self.queue.as_ref().map_or(u64::MAX, |queue| self.start_ns.saturating_add(queue.next.due_ns()))

@@ -2,6 +2,7 @@
 
 use super::super::connection::Stamp;
 use super::super::measures::Measures;
+use crate::client::Traffic;
 use crate::tally::{Failure, Sample};
 
 #[derive(Default)]
@@ -130,14 +131,19 @@ impl Ledger {
         self.measures.schedule_lag.record(lag_ns);
     }
 
-    #[inline]
-    pub(super) fn bytes_sent(&mut self, count: usize) {
-        self.measures.tally.bytes_sent += count as u64;
+    pub(super) fn bytes(&mut self, traffic: Traffic) {
+        self.measures.tally.bytes_sent += traffic.sent_bytes;
+        self.measures.tally.bytes_received += traffic.received_bytes;
     }
 
-    #[inline]
-    pub(super) fn bytes_received(&mut self, count: usize) {
-        self.measures.tally.bytes_received += count as u64;
+    /// A request waited until the peer allowed another stream.
+    pub(super) fn waited_for_stream(&mut self, since_ns: u64, now_ns: u64) {
+        self.measures.stream_wait.record(now_ns.saturating_sub(since_ns));
+    }
+
+    /// A connection took the place of one that the peer ended in good order.
+    pub(super) fn replaced(&mut self) {
+        self.measures.tally.connects += 1;
     }
 
     pub(super) fn connected(&mut self, since_ns: u64, now_ns: u64) {

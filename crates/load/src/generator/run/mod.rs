@@ -16,16 +16,17 @@ use std::sync::mpsc::Sender;
 
 use super::connection::Phase;
 use super::load::Waiting;
+use super::measures::Measures;
 use super::ns;
 use super::part::{End, Part, Shared};
 use super::worker::{WAIT_NS_MAX, Worker};
+use crate::client::{Client, Event};
 use crate::clock::{Clock, Monotonic, thread_cpu_ns};
-use crate::driver::{Driver, Event};
 use crate::tally::Failure;
 use arrivals::Queue;
 use ledger::Ledger;
 
-impl<D: Driver> Worker<D> {
+impl<C: Client> Worker<C> {
     /// Drives this worker's connections to the end of the run, and reports the results in parts.
     pub(super) fn run(&mut self, shared: &Shared, parts: &Sender<Part>) {
         let mut run = Run::new(self, shared, parts);
@@ -43,8 +44,8 @@ impl<D: Driver> Worker<D> {
 /// A poll that brings nothing takes less than a microsecond. In a longer one the thread was preempted, and had no CPU time.
 const POLL_NS_MAX: u64 = 5_000;
 
-struct Run<'a, D> {
-    worker: &'a mut Worker<D>,
+struct Run<'a, C> {
+    worker: &'a mut Worker<C>,
     shared: &'a Shared,
     parts: &'a Sender<Part>,
     start_ns: u64,
@@ -69,8 +70,8 @@ struct Run<'a, D> {
     ledger: Ledger,
 }
 
-impl<'a, D: Driver> Run<'a, D> {
-    fn new(worker: &'a mut Worker<D>, shared: &'a Shared, parts: &'a Sender<Part>) -> Self {
+impl<'a, C: Client> Run<'a, C> {
+    fn new(worker: &'a mut Worker<C>, shared: &'a Shared, parts: &'a Sender<Part>) -> Self {
         let load = &shared.load;
         let patience_ns = ns(load.response_timeout).min(ns(load.connect_timeout));
         worker.stamps.resize(worker.connections.len(), load.pipeline);
@@ -148,9 +149,9 @@ impl<'a, D: Driver> Run<'a, D> {
             }
             let has_sent = self.ledger.has_sent();
             let wait_ns = self.wait_ns(now_ns, end_ns);
-            self.worker.driver.wait(wait_ns);
+            self.worker.client.wait(wait_ns);
             idle_since_ns = (wait_ns == 0 && !has_sent).then_some(now_ns);
-            while let Some(event) = self.worker.driver.next_event() {
+            while let Some(event) = self.worker.client.next_event() {
                 idle_since_ns = None;
                 self.handle(event);
             }
@@ -180,12 +181,11 @@ impl<'a, D: Driver> Run<'a, D> {
         // Taken when the driver has the bytes and before they are evaluated, not when the wait for the batch ended.
         let now_ns = Monotonic.now_ns();
         match event {
-            Event::Received { slot, hangup } => self.received(slot, hangup, now_ns),
-            Event::Sendable { slot, sent } => {
-                self.on_sent(slot, sent);
-                self.send_on(slot, now_ns);
-            }
-            Event::Connected { slot } => self.connected(slot, now_ns),
+            Event::Received { slot } => self.received(slot, now_ns),
+            Event::Accepted { slot } => self.accepted(slot, now_ns),
+            Event::Connected { slot, is_new } => self.connected(slot, is_new, now_ns),
+            Event::Started { slot } => self.started(slot, now_ns),
+            Event::Replaced { .. } => self.ledger.replaced(),
             Event::ConnectFailed { slot, failure } => self.connect_failed(slot, failure, now_ns),
             Event::Closed { slot } => self.closed(slot, now_ns),
             Event::Failed { slot, failure } => self.broken(slot, failure, now_ns),
@@ -245,11 +245,16 @@ impl<'a, D: Driver> Run<'a, D> {
     /// Reports what happened since the last report.
     fn report_interval(&mut self, now_ns: u64) {
         let interval = self.shared.load.interval.map_or(u64::MAX, ns);
-        let measures = self.ledger.take(now_ns);
+        let measures = self.take_measures(now_ns);
         let part = Part { index: self.interval_index, measures, end: None };
         let _caller_gone = self.parts.send(part);
         self.interval_index += 1;
         self.next_interval_ns = self.next_interval_ns.saturating_add(interval);
+    }
+
+    fn take_measures(&mut self, now_ns: u64) -> Measures {
+        self.ledger.bytes(self.worker.client.take_traffic());
+        self.ledger.take(now_ns)
     }
 
     /// Counts the requests in flight, and closes the connections that cannot be used in the next run.
@@ -288,8 +293,9 @@ impl<'a, D: Driver> Run<'a, D> {
             interrupted: self.interrupted,
             gone_since_ns: self.ledger.gone_since_ns(),
             first_failure: self.ledger.first_failure.take(),
+            handshakes: self.worker.client.tls().cloned(),
         };
-        let measures = self.ledger.take(end_ns);
+        let measures = self.take_measures(end_ns);
         let _caller_gone = self.parts.send(Part { index: self.interval_index, measures, end: Some(end) });
     }
 }

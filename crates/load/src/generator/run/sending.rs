@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use super::Run;
+use crate::client::Client;
 use crate::clock::{Clock, Monotonic};
-use crate::driver::Driver;
 use crate::generator::connection::{Phase, Stamp};
 use crate::schedule::{Schedule, Think};
 use crate::stop::Quota;
@@ -13,7 +13,7 @@ use crate::tally::{Failure, Sample};
 /// Time until the next attempt after a failed one, so that it is not repeated in a busy loop.
 const BACKOFF_NS: u64 = 10_000_000;
 
-impl<D: Driver> Run<'_, D> {
+impl<C: Client> Run<'_, C> {
     /// Gives a slot its share and its first action.
     pub(super) fn begin_slot(&mut self, slot: usize) {
         let share = match self.shared.load.stop.quota() {
@@ -23,7 +23,7 @@ impl<D: Driver> Run<'_, D> {
         let now_ns = Monotonic.now_ns();
         let connection = &mut self.worker.connections[slot];
         (connection.share, connection.since_ns, connection.is_retired) = (share, now_ns, false);
-        if !self.worker.driver.is_open(slot) {
+        if !self.worker.client.is_open(slot) {
             return self.reopen(slot, now_ns);
         }
         if share == 0 || !self.claim_connection(slot) {
@@ -76,7 +76,7 @@ impl<D: Driver> Run<'_, D> {
     #[inline]
     pub(super) fn fill(&mut self, slot: usize, now_ns: u64) {
         let connection = &self.worker.connections[slot];
-        if now_ns >= self.deadline_ns || !connection.unsent.is_empty() {
+        if now_ns >= self.deadline_ns || self.worker.client.is_sending(slot) {
             return;
         }
         let room = (self.shared.load.pipeline - connection.in_flight) as u64;
@@ -97,47 +97,41 @@ impl<D: Driver> Run<'_, D> {
         while first >= exchanges {
             first -= exchanges;
         }
-        let outgoing = worker.outgoing(slot, first, count);
-        let connection = &mut worker.connections[slot];
+        if connection.in_flight == 0 {
+            worker.expect(slot, first);
+        }
+        worker.prepare(slot, first);
         // Read anew: the time for checking the previous response is the generator's, not the server's.
         let sent_ns = Monotonic.now_ns();
         let stamp = Stamp { due_ns: due_ns.unwrap_or(sent_ns), sent_ns };
+        let connection = &mut worker.connections[slot];
         for nth in 0..count {
             *worker.stamps.at(slot, connection.oldest, connection.in_flight + nth) = stamp;
-        }
-        if connection.in_flight == 0 {
-            connection.inspection.start(&worker.pool.exchanges()[first]);
         }
         connection.in_flight += count;
         connection.allowed -= count as u64;
         connection.share -= count as u64;
         self.ledger.sent(count, sent_ns);
-        match outgoing {
-            Ok(range) => connection.unsent = range,
-            Err(failure) => return self.broken(slot, failure, now_ns),
-        }
-        self.send_on(slot, now_ns);
-    }
-
-    #[inline]
-    pub(super) fn send_on(&mut self, slot: usize, now_ns: u64) {
-        let range = self.worker.connections[slot].unsent.clone();
-        if range.is_empty() {
-            // All was accepted meanwhile, and answers may have made room for more.
-            return if self.queue.is_none() {
-                self.refill(slot, now_ns)
-            };
-        }
-        match self.worker.driver.send(slot, range) {
-            Ok(sent) => self.on_sent(slot, sent),
-            Err(failure) => self.broken(slot, failure, now_ns),
+        if let Err(failure) = worker.send(slot, first, count) {
+            self.broken(slot, failure, now_ns);
         }
     }
 
+    /// All that was sent is accepted, and answers may have made room for more.
     #[inline]
-    pub(super) fn on_sent(&mut self, slot: usize, sent: usize) {
-        self.worker.connections[slot].unsent.start += sent;
-        self.ledger.bytes_sent(sent);
+    pub(super) fn accepted(&mut self, slot: usize, now_ns: u64) {
+        if self.queue.is_none() {
+            self.refill(slot, now_ns);
+        }
+    }
+
+    /// A request had to wait for a stream, and is sent now.
+    pub(super) fn started(&mut self, slot: usize, now_ns: u64) {
+        let worker = &mut *self.worker;
+        let oldest = worker.connections[slot].oldest;
+        let stamp = worker.stamps.at(slot, oldest, 0);
+        self.ledger.waited_for_stream(stamp.sent_ns, now_ns);
+        stamp.sent_ns = now_ns;
     }
 
     /// Continues a pipeline whose send was blocked.
@@ -207,7 +201,7 @@ impl<D: Driver> Run<'_, D> {
 
     pub(super) fn connect(&mut self, slot: usize, now_ns: u64) {
         let worker = &mut *self.worker;
-        match worker.driver.connect(slot, &worker.route) {
+        match worker.client.connect(slot, &worker.route) {
             Ok(()) => {
                 let connection = &mut worker.connections[slot];
                 (connection.phase, connection.since_ns) = (Phase::Connecting, now_ns);
@@ -216,13 +210,15 @@ impl<D: Driver> Run<'_, D> {
         }
     }
 
-    pub(super) fn connected(&mut self, slot: usize, now_ns: u64) {
+    pub(super) fn connected(&mut self, slot: usize, is_new: bool, now_ns: u64) {
         let connection = &mut self.worker.connections[slot];
         connection.phase = Phase::Open;
         if self.queue.is_some() {
             connection.allowed = self.shared.load.requests_per_connection.unwrap_or(u64::MAX);
         }
-        self.ledger.connected(connection.since_ns, now_ns);
+        if is_new {
+            self.ledger.connected(connection.since_ns, now_ns);
+        }
         self.connecting_ended();
         self.on_idle(slot, now_ns);
     }

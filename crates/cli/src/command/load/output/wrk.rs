@@ -95,13 +95,16 @@ impl Errors {
     fn add(&mut self, failures: &Failures, other: fn(&mut Errors) -> &mut u64) {
         for (failure, count) in failures.iter() {
             *match failure {
-                Failure::Refused | Failure::ConnectTimeout | Failure::NoPorts | Failure::NoDescriptors => {
-                    &mut self.connect
-                }
+                Failure::Refused
+                | Failure::ConnectTimeout
+                | Failure::Tls
+                | Failure::NoPorts
+                | Failure::NoDescriptors => &mut self.connect,
                 Failure::Reset
                 | Failure::ClosedBeforeResponse
                 | Failure::ClosedMidResponse
                 | Failure::Malformed
+                | Failure::StreamReset
                 | Failure::CutSequence => &mut self.read,
                 Failure::ResponseTimeout => &mut self.timeout,
                 Failure::Mismatch | Failure::Status | Failure::MissingValue => &mut self.response,

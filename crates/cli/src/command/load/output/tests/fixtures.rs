@@ -3,9 +3,8 @@
 use std::{net::SocketAddr, time::Duration};
 
 use tare_load::{
-    Arrivals, ChosenDriver, Connections, DriverChoice, DriverKind, Failure, Histogram, Interval, Limits,
-    Load, Measures, Process, Quota, Route, RunReport, Sample, Schedule, Settings, Statuses, Stop, Think,
-    evaluate,
+    Arrivals, ChosenDriver, Connections, DriverKind, Failure, Histogram, Interval, Limits, Load, Measures,
+    Process, Quota, Route, RunReport, Sample, Schedule, Settings, Statuses, Stop, Think, evaluate,
 };
 
 use tare_host::process::{self, Used};
@@ -214,13 +213,15 @@ impl Case {
             interrupted: false,
             gone_since_ns: None,
             first_failure: None,
+            handshakes: None,
         };
         let settings = Settings {
-            route: Route::from("127.0.0.1:8080".parse::<SocketAddr>().unwrap()),
-            connections: Connections { total: 64, threads: 1 },
             cpus: vec![1],
-            driver: DriverChoice::Auto,
-            seed: 7,
+            ..Settings::new(
+                Route::from("127.0.0.1:8080".parse::<SocketAddr>().unwrap()),
+                Connections { total: 64, threads: 1 },
+                7,
+            )
         };
         let started_at = "2025-11-21T12:00:00Z".parse().unwrap();
         let check =

@@ -1,69 +1,46 @@
-//! Judges the bytes that come back for one request: framing by the decoder, then status and body against what is
-//! expected, as they come and without keeping more than a comparison needs.
+//! Reads the bytes that come back for one request: framing by the decoder, status and body by the judgement.
 //!
 //! It knows nothing of connections or time. Most responses of a load are the same bytes as the one before: each
 //! worker remembers, per exchange, the last response it accepted and takes equal bytes for an equal response.
 //! Where a head changes, as with a Date, the first response of each second is read in full.
 
-use crate::exchange::{Exchange, ExpectedBody};
-use crate::http1::{Decoder, Framing, Piece};
+use crate::exchange::Exchange;
+use crate::http1::{Decoder, Framing, ParseError, Piece, Response, parse_response};
+use crate::judgement::{Judgement, Memo, Outcome};
 use crate::tally::{Failure, SAMPLE_BYTES_MAX};
-
-/// Beyond this a response is not remembered whole: reading its head is then a small part of the work.
-const MEMO_BYTES_MAX: usize = 4 * 1024;
-/// How much longer than expected a body may get before it is not worth waiting for its end.
-const EXCESS_BYTES_MAX: u64 = 64 * 1024;
-/// The longest body that is kept whole for comparison: JSON, or a text with a pattern.
-const WHOLE_BYTES_MAX: u64 = 16 * 1024 * 1024;
-
-/// What a worker remembers of an exchange.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Memo {
-    /// The last accepted response, if it came in one piece and kept the connection.
-    response: Vec<u8>,
-    /// Its status.
-    status: u16,
-    /// The last accepted body that took more than a comparison of bytes.
-    body: Vec<u8>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// It needs more bytes.
-    Partial,
-    /// It is complete and right.
-    Answered { keep_alive: bool },
-    /// It is wrong; `keep_alive` tells whether the connection is still good.
-    Failed { failure: Failure, keep_alive: bool },
-}
 
 /// The response that a connection waits for.
 #[derive(Debug, Default)]
 pub(super) struct Inspection {
     decoder: Decoder,
-    /// The status, once its head came; 0 before.
-    status: u16,
-    /// The first thing found wrong, while the rest is read to keep the connection.
-    verdict: Option<Failure>,
-    has_body: bool,
-    body_bytes: u64,
-    /// The body so far where all of it is needed; the beginning of one that is wrong, or may turn out to be.
-    body: Vec<u8>,
+    judgement: Judgement,
+    is_head: bool,
     /// The beginning of a response that comes in pieces.
     prefix: Vec<u8>,
+    /// All of the response so far, if it is wanted.
+    whole: Option<Whole>,
+}
+
+/// A response that is kept.
+#[derive(Debug, Default)]
+struct Whole {
+    bytes: Vec<u8>,
+    bytes_max: usize,
 }
 
 impl Inspection {
-    /// Gets ready for the response to the next request.
+    /// Gets ready for the response to the next request, of which up to `keep_bytes_max` bytes are kept.
     #[inline]
-    pub(super) fn start(&mut self, exchange: &Exchange) {
-        self.decoder.start(exchange.is_head);
-        self.status = 0;
-        self.verdict = None;
-        self.has_body = true;
-        self.body_bytes = 0;
-        self.body.clear();
+    pub(super) fn start(&mut self, is_head: bool, keep_bytes_max: Option<usize>) {
+        self.decoder.start(is_head);
+        self.judgement.start();
+        self.is_head = is_head;
         self.prefix.clear();
+        self.whole = keep_bytes_max.map(|bytes_max| {
+            let mut whole = self.whole.take().unwrap_or_default();
+            whole.bytes.clear();
+            Whole { bytes_max, ..whole }
+        });
     }
 
     /// Takes the next bytes, up to the end of the response; what is left in `bytes` is not part of it. With `check` off
@@ -78,17 +55,22 @@ impl Inspection {
     ) -> Outcome {
         // A response that begins like the remembered one has the same head, so the same end.
         if bytes.starts_with(&memo.response) && !memo.response.is_empty() && !self.decoder.has_begun() {
-            *bytes = &bytes[memo.response.len()..];
-            self.status = memo.status;
+            let (response, rest) = bytes.split_at(memo.response.len());
+            self.keep(response);
+            *bytes = rest;
+            self.judgement.accept(memo.status);
             return Outcome::Answered { keep_alive: true };
         }
-        self.decode(exchange, memo, check, bytes)
+        let before = *bytes;
+        let outcome = self.decode(exchange, memo, check, bytes);
+        self.keep(&before[..before.len() - bytes.len()]);
+        outcome
     }
 
     /// Takes the end of the connection.
     pub(super) fn eof(&mut self, exchange: &Exchange, memo: &mut Memo, check: bool) -> Outcome {
         if self.decoder.eof().is_ok() {
-            return self.conclude(exchange, memo, check, false);
+            return self.judgement.conclude(exchange, memo, check, false);
         }
         let begun = self.decoder.has_begun();
         let closed = if begun { Failure::ClosedMidResponse } else { Failure::ClosedBeforeResponse };
@@ -98,16 +80,32 @@ impl Inspection {
     /// The status of the response, if its head came.
     #[inline]
     pub(super) fn status(&self) -> Option<u16> {
-        (self.status > 0).then_some(self.status)
+        self.judgement.status()
     }
 
     /// The beginning of what came, for a sample; `bytes` are those fed last.
     pub(super) fn got(&self, failure: Failure, bytes: &[u8]) -> Vec<u8> {
         let (first, second) = match failure {
-            Failure::Mismatch => (self.body.as_slice(), &[][..]),
+            Failure::Mismatch => (self.judgement.body_so_far(), &[][..]),
             _ => (self.prefix.as_slice(), bytes),
         };
         first.iter().chain(second).copied().take(SAMPLE_BYTES_MAX).collect()
+    }
+
+    /// The response that was kept; none if it is longer than was wanted.
+    pub(super) fn response(&self) -> Option<Response> {
+        let whole = self.whole.as_ref()?;
+        let parsed: Result<_, ParseError> = parse_response(&whole.bytes, self.is_head, true);
+        // It was read to its end before, so that only its length is left as a reason.
+        parsed.ok().flatten().map(|(response, _)| response)
+    }
+
+    #[inline]
+    fn keep(&mut self, bytes: &[u8]) {
+        if let Some(Whole { bytes: kept, bytes_max }) = &mut self.whole {
+            let room = bytes_max.saturating_sub(kept.len());
+            kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        }
     }
 
     fn decode(&mut self, exchange: &Exchange, memo: &mut Memo, check: bool, bytes: &mut &[u8]) -> Outcome {
@@ -115,24 +113,20 @@ impl Inspection {
         loop {
             match self.decoder.next(bytes) {
                 Ok(Some(Piece::Head(head))) => {
-                    self.status = head.status;
-                    self.has_body = head.framing != Framing::None;
-                    if check && head.status != exchange.expected.status {
-                        self.verdict = Some(Failure::Status);
-                    }
+                    let has_body = head.framing != Framing::None;
+                    self.judgement.head(head.status, has_body, check.then_some(exchange.expected.status));
                 }
                 Ok(Some(Piece::Body(_))) if !check => {}
                 Ok(Some(Piece::Body(part))) => {
-                    self.body(&exchange.expected.body, part);
-                    if self.body_bytes > body_bytes_max(&exchange.expected.body) {
-                        let failure = self.verdict.unwrap_or(Failure::Mismatch);
+                    if let Err(failure) = self.judgement.part(&exchange.expected.body, part) {
                         return Outcome::Failed { failure, keep_alive: false };
                     }
                 }
                 Ok(Some(Piece::Complete { keep_alive })) => {
-                    let outcome = self.conclude(exchange, memo, check, keep_alive);
+                    let outcome = self.judgement.conclude(exchange, memo, check, keep_alive);
                     if whole && outcome == (Outcome::Answered { keep_alive: true }) {
-                        memo.remember(&all[..all.len() - bytes.len()], self.status);
+                        let status = self.judgement.status().unwrap_or_default();
+                        memo.remember(&all[..all.len() - bytes.len()], status);
                     }
                     return outcome;
                 }
@@ -145,106 +139,17 @@ impl Inspection {
         }
     }
 
-    fn body(&mut self, expected: &ExpectedBody, part: &[u8]) {
-        let before = self.body_bytes;
-        self.body_bytes += part.len() as u64;
-        if self.verdict.is_some_and(|verdict| verdict != Failure::Mismatch) {
-            return;
-        }
-        match expected {
-            ExpectedBody::Any => {}
-            ExpectedBody::Json(_) | ExpectedBody::Pattern(_) => self.body.extend_from_slice(part),
-            ExpectedBody::Shape(shape) if shape.pattern.is_some() => self.body.extend_from_slice(part),
-            ExpectedBody::Shape(_) => self.keep_beginning(part),
-            ExpectedBody::Exact(right) => {
-                if self.verdict.is_none() {
-                    // All before this part was right, so `before` does not exceed the length.
-                    let before = before as usize;
-                    if right[before..].starts_with(part) {
-                        return;
-                    }
-                    self.verdict = Some(Failure::Mismatch);
-                    self.body.extend_from_slice(&right[..before.min(SAMPLE_BYTES_MAX)]);
-                }
-                self.keep_beginning(part);
-            }
-        }
-    }
-
-    fn keep_beginning(&mut self, part: &[u8]) {
-        let room = SAMPLE_BYTES_MAX.saturating_sub(self.body.len());
-        self.body.extend_from_slice(&part[..part.len().min(room)]);
-    }
-
-    fn conclude(&mut self, exchange: &Exchange, memo: &mut Memo, check: bool, keep_alive: bool) -> Outcome {
-        if check && self.verdict.is_none() && self.has_body && !self.is_right(&exchange.expected.body, memo) {
-            self.verdict = Some(Failure::Mismatch);
-        }
-        match self.verdict {
-            None => Outcome::Answered { keep_alive },
-            Some(failure) => Outcome::Failed { failure, keep_alive },
-        }
-    }
-
-    fn is_right(&mut self, expected: &ExpectedBody, memo: &mut Memo) -> bool {
-        match expected {
-            ExpectedBody::Any => true,
-            ExpectedBody::Exact(right) => {
-                let whole = self.body_bytes == right.len() as u64;
-                if !whole {
-                    let came = (self.body_bytes as usize).min(SAMPLE_BYTES_MAX);
-                    self.body.extend_from_slice(&right[..came]);
-                }
-                whole
-            }
-            ExpectedBody::Shape(shape) if shape.pattern.is_none() => shape.bytes.contains(&self.body_bytes),
-            _ => self.is_as_before_or_right(expected, memo),
-        }
-    }
-
-    fn is_as_before_or_right(&self, expected: &ExpectedBody, memo: &mut Memo) -> bool {
-        if self.body == memo.body && !memo.body.is_empty() {
-            return true;
-        }
-        let right = expected.accepts(&self.body);
-        if right {
-            memo.body.clone_from(&self.body);
-        }
-        right
-    }
-
     fn keep_prefix(&mut self, bytes: &[u8]) {
         let room = SAMPLE_BYTES_MAX.saturating_sub(self.prefix.len());
         self.prefix.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 }
 
-impl Memo {
-    fn remember(&mut self, bytes: &[u8], status: u16) {
-        self.status = status;
-        self.response.clear();
-        if bytes.len() <= MEMO_BYTES_MAX {
-            self.response.extend_from_slice(bytes);
-        }
-    }
-}
-
-fn body_bytes_max(expected: &ExpectedBody) -> u64 {
-    match expected {
-        ExpectedBody::Exact(right) => right.len() as u64 + EXCESS_BYTES_MAX,
-        ExpectedBody::Json(_) | ExpectedBody::Pattern(_) => WHOLE_BYTES_MAX,
-        ExpectedBody::Shape(shape) => {
-            let most = shape.bytes.end().saturating_add(EXCESS_BYTES_MAX);
-            if shape.pattern.is_some() { most.min(WHOLE_BYTES_MAX) } else { most }
-        }
-        ExpectedBody::Any => u64::MAX,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exchange::{BodyShape, Expected};
+    use crate::exchange::{BodyShape, Expected, ExpectedBody};
+    use crate::judgement::EXCESS_BYTES_MAX;
     use crate::pattern::JsonPattern;
     use crate::text_pattern::TextPattern;
 
@@ -259,7 +164,7 @@ mod tests {
 
     fn judge(exchange: &Exchange, memo: &mut Memo, pieces: &[&[u8]]) -> (Outcome, Vec<u8>) {
         let mut inspection = Inspection::default();
-        inspection.start(exchange);
+        inspection.start(exchange.is_head, None);
         let mut outcome = Outcome::Partial;
         for piece in pieces {
             outcome = inspection.feed(exchange, memo, true, &mut &**piece);
@@ -382,7 +287,7 @@ mod tests {
             let mut rest = twice.as_slice();
             for left in [one.len(), 0] {
                 let mut inspection = Inspection::default();
-                inspection.start(&exchange);
+                inspection.start(false, None);
                 assert_eq!(inspection.feed(&exchange, &mut memo, true, &mut rest), RIGHT);
                 assert_eq!(rest.len(), left);
             }
@@ -397,7 +302,7 @@ mod tests {
         let mut memo = Memo::default();
         // The second time it is remembered, and its status with it.
         for _ in 0..2 {
-            inspection.start(&exchange);
+            inspection.start(false, None);
             assert_eq!(inspection.status(), None);
             assert_eq!(inspection.feed(&exchange, &mut memo, false, &mut &wrong[..]), RIGHT);
             assert_eq!(inspection.status(), Some(404));

@@ -1,0 +1,323 @@
+//! Header blocks of requests (RFC 7541). The requests of a load are known before, and so is what their blocks do to the peer's
+//! table: each block is made once for each state of the table, and is copied from then on.
+//!
+//! As nghttp2 and browsers do, a field that comes again is added to the table the first time, and one that differs from request
+//! to request (a path, a length) is sent as it is. Strings are not compressed by Huffman's code.
+
+use std::ops::Range;
+
+use super::request::{Request, RequestList};
+
+/// The first index of the table that the encoder fills (RFC 7541, section 2.3.3).
+const DYNAMIC: usize = 62;
+/// The size of the table that a peer allows unless it says otherwise.
+const TABLE_BYTES_MAX: usize = 4096;
+/// What an entry counts beside its name and value (RFC 7541, section 4.1).
+const ENTRY_BYTES: usize = 32;
+/// More states than that come of requests with many different headers; then nothing more is added to tables.
+const STATES_MAX: usize = 64;
+
+/// The state of a connection's table, by its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TableState(u16);
+
+impl TableState {
+    /// Nothing was added.
+    pub(super) const EMPTY: TableState = TableState(0);
+    /// Nothing is ever added.
+    pub(super) const UNUSED: TableState = TableState(1);
+}
+
+/// How a field is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Form {
+    /// It is in the table that is fixed.
+    Fixed(usize),
+    /// It is one of those that are added.
+    Added(usize),
+    /// As it is.
+    Literal,
+}
+
+/// The block of a request in one state, and the state behind it.
+#[derive(Debug, Clone)]
+struct Edge {
+    block: Range<usize>,
+    next: TableState,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Which of the fields were added, the newest last.
+    added: Vec<usize>,
+    /// By request.
+    edges: Vec<Option<Edge>>,
+}
+
+/// Makes the blocks of one list of requests, for many connections.
+#[derive(Debug)]
+pub struct Encoder {
+    /// The fields that are added to tables.
+    fields: Vec<(Vec<u8>, Vec<u8>)>,
+    states: Vec<State>,
+    blocks: Vec<u8>,
+    /// What the last request that is in no list was written to.
+    single: Vec<u8>,
+}
+
+impl Encoder {
+    /// For these requests.
+    #[must_use]
+    pub fn new(requests: &RequestList) -> Encoder {
+        let mut fields = Vec::new();
+        let mut bytes = 0;
+        for field in requests.0.iter().flat_map(|request| &request.fields) {
+            let entry = field.0.len() + field.1.len() + ENTRY_BYTES;
+            let fits = bytes + entry <= TABLE_BYTES_MAX;
+            if fits && comes_again(&field.0) && fixed(field).is_none() && !fields.contains(field) {
+                bytes += entry;
+                fields.push(field.clone());
+            }
+        }
+        let edges = vec![None; requests.0.len()];
+        let state = || State { added: Vec::new(), edges: edges.clone() };
+        Encoder { fields, states: vec![state(), state()], blocks: Vec::new(), single: Vec::new() }
+    }
+
+    /// The block of the request at `index`, on a connection whose table is in this state, which is changed.
+    #[inline]
+    pub(super) fn listed(&mut self, requests: &RequestList, index: usize, state: &mut TableState) -> &[u8] {
+        let edge = match &self.states[usize::from(state.0)].edges[index] {
+            Some(edge) => edge.clone(),
+            None => self.edge(requests, index, *state),
+        };
+        *state = edge.next;
+        &self.blocks[edge.block]
+    }
+
+    /// The block of a request that was made for once.
+    pub(super) fn single(&mut self, request: &Request, state: &mut TableState) -> &[u8] {
+        let mut block = std::mem::take(&mut self.single);
+        block.clear();
+        let added = self.write(request, *state, &mut block);
+        *state = self.state(*state, added);
+        self.single = block;
+        &self.single
+    }
+
+    #[cold]
+    fn edge(&mut self, requests: &RequestList, index: usize, state: TableState) -> Edge {
+        let begin = self.blocks.len();
+        let mut blocks = std::mem::take(&mut self.blocks);
+        let added = self.write(&requests.0[index], state, &mut blocks);
+        self.blocks = blocks;
+        let edge = Edge { block: begin..self.blocks.len(), next: self.state(state, added) };
+        self.states[usize::from(state.0)].edges[index] = Some(edge.clone());
+        edge
+    }
+
+    /// Writes a block. Returns what the table then has.
+    fn write(&self, request: &Request, state: TableState, out: &mut Vec<u8>) -> Vec<usize> {
+        let mut added = self.states[usize::from(state.0)].added.clone();
+        let may_add = state != TableState::UNUSED && self.states.len() < STATES_MAX;
+        for field in &request.fields {
+            match self.form(field) {
+                Form::Fixed(index) => integer(out, 0x80, 7, index),
+                Form::Added(number) => match added.iter().rposition(|known| *known == number) {
+                    Some(place) => integer(out, 0x80, 7, DYNAMIC + added.len() - 1 - place),
+                    None if may_add => {
+                        literal(out, 0x40, 6, field);
+                        added.push(number);
+                    }
+                    None => literal(out, 0, 4, field),
+                },
+                Form::Literal => literal(out, 0, 4, field),
+            }
+        }
+        added
+    }
+
+    /// The state in which the table has these fields.
+    fn state(&mut self, from: TableState, added: Vec<usize>) -> TableState {
+        if from == TableState::UNUSED || self.states[usize::from(from.0)].added == added {
+            return from;
+        }
+        let known = self.states.iter().enumerate().skip(2).find(|(_, state)| state.added == added);
+        if let Some((index, _)) = known {
+            return TableState(index as u16);
+        }
+        let edges = vec![None; self.states[0].edges.len()];
+        self.states.push(State { added, edges });
+        TableState(self.states.len() as u16 - 1)
+    }
+
+    fn form(&self, field: &(Vec<u8>, Vec<u8>)) -> Form {
+        match fixed(field) {
+            Some(index) => Form::Fixed(index),
+            None => self.fields.iter().position(|known| known == field).map_or(Form::Literal, Form::Added),
+        }
+    }
+}
+
+/// Whether a field of this name is worth a place in the table: not if each request has another.
+fn comes_again(name: &[u8]) -> bool {
+    const EACH_ITS_OWN: [&[u8]; 9] = [
+        b":path",
+        b"age",
+        b"authorization",
+        b"content-length",
+        b"cookie",
+        b"etag",
+        b"if-modified-since",
+        b"if-none-match",
+        b"range",
+    ];
+    !EACH_ITS_OWN.contains(&name)
+}
+
+/// The names of RFC 7541, appendix A, as far as requests have them; those with a value that is fixed too come first.
+const FIXED: [(&str, &str, usize); 41] = [
+    (":method", "GET", 2),
+    (":method", "POST", 3),
+    (":path", "/", 4),
+    (":path", "/index.html", 5),
+    (":scheme", "http", 6),
+    (":scheme", "https", 7),
+    ("accept-encoding", "gzip, deflate", 16),
+    (":authority", "", 1),
+    ("accept-charset", "", 15),
+    ("accept-language", "", 17),
+    ("accept-ranges", "", 18),
+    ("accept", "", 19),
+    ("access-control-allow-origin", "", 20),
+    ("age", "", 21),
+    ("allow", "", 22),
+    ("authorization", "", 23),
+    ("cache-control", "", 24),
+    ("content-disposition", "", 25),
+    ("content-encoding", "", 26),
+    ("content-language", "", 27),
+    ("content-length", "", 28),
+    ("content-location", "", 29),
+    ("content-range", "", 30),
+    ("content-type", "", 31),
+    ("cookie", "", 32),
+    ("date", "", 33),
+    ("etag", "", 34),
+    ("expect", "", 35),
+    ("expires", "", 36),
+    ("from", "", 37),
+    ("host", "", 38),
+    ("if-match", "", 39),
+    ("if-modified-since", "", 40),
+    ("if-none-match", "", 41),
+    ("if-range", "", 42),
+    ("if-unmodified-since", "", 43),
+    ("max-forwards", "", 47),
+    ("proxy-authorization", "", 49),
+    ("range", "", 50),
+    ("referer", "", 51),
+    ("user-agent", "", 58),
+];
+
+fn fixed((name, value): &(Vec<u8>, Vec<u8>)) -> Option<usize> {
+    let is_it = |known: &&(&str, &str, usize)| known.0.as_bytes() == name && known.1.as_bytes() == value;
+    FIXED.iter().find(is_it).map(|(_, _, index)| *index)
+}
+
+fn literal(out: &mut Vec<u8>, pattern: u8, prefix_bits: u32, (name, value): &(Vec<u8>, Vec<u8>)) {
+    match FIXED.iter().find(|known| known.0.as_bytes() == name) {
+        Some((_, _, index)) => integer(out, pattern, prefix_bits, *index),
+        None => {
+            out.push(pattern);
+            string(out, name);
+        }
+    }
+    string(out, value);
+}
+
+fn string(out: &mut Vec<u8>, bytes: &[u8]) {
+    integer(out, 0, 7, bytes.len());
+    out.extend_from_slice(bytes);
+}
+
+/// An integer (RFC 7541, section 5.1) behind the bits of `pattern`.
+pub(super) fn integer(out: &mut Vec<u8>, pattern: u8, prefix_bits: u32, mut value: usize) {
+    let mask = (1_usize << prefix_bits) - 1;
+    if value < mask {
+        return out.push(pattern | value as u8);
+    }
+    out.push(pattern | mask as u8);
+    value -= mask;
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+#[cfg(test)]
+mod tests {
+    use loona_hpack::Decoder;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn request(fields: &[(&str, &str)]) -> Request {
+        let bytes = |text: &str| text.as_bytes().to_vec();
+        Request {
+            fields: fields.iter().map(|(name, value)| (bytes(name), bytes(value))).collect(),
+            body: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_second_block_of_a_connection_is_short() {
+        let get = request(&[
+            (":method", "GET"),
+            (":scheme", "http"),
+            (":path", "/hello"),
+            (":authority", "a:1"),
+            ("x", "y"),
+        ]);
+        let list = RequestList(vec![get]);
+        let mut encoder = Encoder::new(&list);
+        let mut state = TableState::EMPTY;
+        let first = encoder.listed(&list, 0, &mut state).to_vec();
+        let second = encoder.listed(&list, 0, &mut state).to_vec();
+        assert!(second.len() < first.len());
+        // Method, scheme, path as it is (8 bytes), authority and x by their places in the table.
+        assert_eq!(second, [&[0x82, 0x86, 4, 6][..], b"/hello", &[0x80 | 63, 0x80 | 62]].concat());
+        let mut unused = TableState::UNUSED;
+        let plain = encoder.listed(&list, 0, &mut unused).to_vec();
+        assert_eq!(plain, encoder.listed(&list, 0, &mut unused), "without a table each is like the first");
+    }
+
+    proptest! {
+        /// Whatever the order of requests on two connections, a decoder finds the fields that were meant.
+        #[test]
+        fn an_independent_decoder_finds_the_fields(
+            sets in prop::collection::vec(
+                prop::collection::vec(("[a-d]{1,2}|accept|:path|content-length|user-agent", "[a-c ]{0,3}"), 0..6), 1..6),
+            order in prop::collection::vec((0_usize..6, any::<bool>(), any::<bool>()), 1..60),
+        ) {
+            let text = |fields: &Vec<(String, String)>| {
+                request(&fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect::<Vec<_>>())
+            };
+            let list = RequestList(sets.iter().map(text).collect());
+            let mut encoder = Encoder::new(&list);
+            let mut states = [TableState::EMPTY, TableState::EMPTY];
+            let mut decoders = [Decoder::new(), Decoder::new()];
+            for (index, connection, is_listed) in order {
+                let (index, connection) = (index % list.0.len(), usize::from(connection));
+                let block = if is_listed {
+                    encoder.listed(&list, index, &mut states[connection]).to_vec()
+                } else {
+                    encoder.single(&list.0[index], &mut states[connection]).to_vec()
+                };
+                let decoded = decoders[connection].decode(&block).map_err(|error| TestCaseError::fail(error.to_string()))?;
+                prop_assert_eq!(&decoded, &list.0[index].fields);
+            }
+        }
+    }
+}

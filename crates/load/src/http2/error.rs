@@ -1,0 +1,132 @@
+//! Why a connection or a stream is over.
+
+use std::fmt;
+
+/// The reason that a peer gives in RST_STREAM or GOAWAY (RFC 9113, section 7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ErrorCode(pub u32);
+
+impl ErrorCode {
+    /// In good order.
+    pub const NO_ERROR: ErrorCode = ErrorCode(0);
+    /// Something that the protocol does not allow.
+    pub const PROTOCOL: ErrorCode = ErrorCode(1);
+    /// More than a window allows.
+    pub const FLOW_CONTROL: ErrorCode = ErrorCode(3);
+    /// A frame on a stream that is over.
+    pub const STREAM_CLOSED: ErrorCode = ErrorCode(5);
+    /// A frame of the wrong length.
+    pub const FRAME_SIZE: ErrorCode = ErrorCode(6);
+    /// The stream is not wanted any more.
+    pub const CANCEL: ErrorCode = ErrorCode(8);
+    /// A header block that cannot be decoded.
+    pub const COMPRESSION: ErrorCode = ErrorCode(9);
+    /// The peer makes more work than is reasonable.
+    pub const ENHANCE_YOUR_CALM: ErrorCode = ErrorCode(11);
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const NAMES: [&str; 14] = [
+            "NO_ERROR",
+            "PROTOCOL_ERROR",
+            "INTERNAL_ERROR",
+            "FLOW_CONTROL_ERROR",
+            "SETTINGS_TIMEOUT",
+            "STREAM_CLOSED",
+            "FRAME_SIZE_ERROR",
+            "REFUSED_STREAM",
+            "CANCEL",
+            "COMPRESSION_ERROR",
+            "CONNECT_ERROR",
+            "ENHANCE_YOUR_CALM",
+            "INADEQUATE_SECURITY",
+            "HTTP_1_1_REQUIRED",
+        ];
+        match NAMES.get(self.0 as usize) {
+            Some(name) => f.write_str(name),
+            None => write!(f, "error {}", self.0),
+        }
+    }
+}
+
+/// What a peer did that ends the connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum Http2Error {
+    #[error("the server does not speak HTTP/2: its first frame is not SETTINGS")]
+    NoSettings,
+    #[error("a frame of {bytes} bytes, of at most {FRAME_BYTES_MAX} that are allowed", FRAME_BYTES_MAX = super::FRAME_BYTES_MAX)]
+    FrameTooLong { bytes: usize },
+    #[error("a frame of type {kind} with a length of {bytes}, which none of its type has")]
+    FrameLength { kind: u8, bytes: usize },
+    #[error("a frame of type {kind} on stream {stream}, where none of its type belongs")]
+    FrameStream { kind: u8, stream: u32 },
+    #[error("padding that is longer than its frame")]
+    Padding,
+    #[error("a frame on stream {0}, which is closed")]
+    ClosedStream(u32),
+    #[error("PUSH_PROMISE, although push was refused")]
+    Push,
+    #[error("a header block that is interrupted by another frame")]
+    Interrupted,
+    #[error("CONTINUATION without a header block before it")]
+    Continuation,
+    #[error("a header block of more than {BLOCK_BYTES_MAX} bytes", BLOCK_BYTES_MAX = super::BLOCK_BYTES_MAX)]
+    BlockTooLong,
+    #[error("a header block of more than {BLOCK_FRAMES_MAX} frames", BLOCK_FRAMES_MAX = super::BLOCK_FRAMES_MAX)]
+    BlockFrames,
+    #[error("a header block that cannot be decoded")]
+    Hpack,
+    #[error("the setting {id} with the value {value}, which it cannot have")]
+    Setting { id: u16, value: u32 },
+    #[error("a window of more than 2^31 - 1 bytes")]
+    WindowOverflow,
+    #[error("a window update of nothing")]
+    EmptyWindowUpdate,
+    #[error("more data than the window allows")]
+    WindowExceeded,
+    #[error("{IDLE_FRAMES_MAX} frames in a row that bring no answer nearer", IDLE_FRAMES_MAX = super::IDLE_FRAMES_MAX)]
+    Flood,
+    #[error("the server ended the connection: GOAWAY with {0}")]
+    GoneAway(ErrorCode),
+}
+
+impl Http2Error {
+    /// What the peer is sent about it.
+    pub(super) fn code(self) -> ErrorCode {
+        match self {
+            Http2Error::FrameTooLong { .. } | Http2Error::FrameLength { .. } => ErrorCode::FRAME_SIZE,
+            Http2Error::ClosedStream(_) => ErrorCode::STREAM_CLOSED,
+            Http2Error::Hpack => ErrorCode::COMPRESSION,
+            Http2Error::WindowOverflow | Http2Error::WindowExceeded => ErrorCode::FLOW_CONTROL,
+            Http2Error::Flood | Http2Error::BlockTooLong | Http2Error::BlockFrames => {
+                ErrorCode::ENHANCE_YOUR_CALM
+            }
+            Http2Error::GoneAway(_) => ErrorCode::NO_ERROR,
+            _ => ErrorCode::PROTOCOL,
+        }
+    }
+}
+
+/// Why a response is malformed, which ends its stream (RFC 9113, section 8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum HeadError {
+    #[error("a response without exactly one :status of three digits")]
+    Status,
+    #[error("a pseudo-header that no response has, or behind other headers")]
+    PseudoHeader,
+    #[error("a header name that is empty or has capital letters")]
+    Name,
+    #[error("a header of the connection, which HTTP/2 has not")]
+    ConnectionHeader,
+    #[error("a content-length that is not one decimal number")]
+    ContentLength,
+    #[error("headers of more than {BLOCK_BYTES_MAX} bytes", BLOCK_BYTES_MAX = super::BLOCK_BYTES_MAX)]
+    TooLong,
+    #[error("a content-length that is not the length of the body")]
+    BodyLength,
+    #[error("trailers that do not end the stream, or data before a head")]
+    Order,
+}

@@ -1,0 +1,99 @@
+//! Frames: their heads, and those that a client writes (RFC 9113, sections 4 and 6).
+
+use super::error::ErrorCode;
+
+pub(super) const HEAD_BYTES: usize = 9;
+
+pub(super) const DATA: u8 = 0;
+pub(super) const HEADERS: u8 = 1;
+pub(super) const PRIORITY: u8 = 2;
+pub(super) const RST_STREAM: u8 = 3;
+pub(super) const SETTINGS: u8 = 4;
+pub(super) const PUSH_PROMISE: u8 = 5;
+pub(super) const PING: u8 = 6;
+pub(super) const GOAWAY: u8 = 7;
+pub(super) const WINDOW_UPDATE: u8 = 8;
+pub(super) const CONTINUATION: u8 = 9;
+
+pub(super) const END_STREAM: u8 = 0x1;
+pub(super) const ACK: u8 = 0x1;
+pub(super) const END_HEADERS: u8 = 0x4;
+pub(super) const PADDED: u8 = 0x8;
+pub(super) const HAS_PRIORITY: u8 = 0x20;
+
+/// What a client sends first.
+pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FrameHead {
+    pub(super) length: usize,
+    pub(super) kind: u8,
+    pub(super) flags: u8,
+    pub(super) stream: u32,
+}
+
+impl FrameHead {
+    #[inline]
+    pub(super) fn parse(bytes: &[u8; HEAD_BYTES]) -> FrameHead {
+        let [a, b, c, kind, flags, s0, s1, s2, s3] = *bytes;
+        FrameHead {
+            length: usize::from(a) << 16 | usize::from(b) << 8 | usize::from(c),
+            kind,
+            flags,
+            // The first bit is reserved and ignored.
+            stream: u32::from_be_bytes([s0, s1, s2, s3]) & (u32::MAX >> 1),
+        }
+    }
+
+    #[inline]
+    pub(super) fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    #[inline]
+    pub(super) fn write(self, out: &mut Vec<u8>) {
+        let [_, a, b, c] = (self.length as u32).to_be_bytes();
+        let [s0, s1, s2, s3] = self.stream.to_be_bytes();
+        out.extend_from_slice(&[a, b, c, self.kind, self.flags, s0, s1, s2, s3]);
+    }
+}
+
+fn write(out: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
+    FrameHead { length: payload.len(), kind, flags, stream }.write(out);
+    out.extend_from_slice(payload);
+}
+
+pub(super) fn settings(out: &mut Vec<u8>, settings: &[(u16, u32)]) {
+    let mut payload = Vec::with_capacity(settings.len() * 6);
+    for (id, value) in settings {
+        payload.extend_from_slice(&id.to_be_bytes());
+        payload.extend_from_slice(&value.to_be_bytes());
+    }
+    write(out, SETTINGS, 0, 0, &payload);
+}
+
+pub(super) fn settings_ack(out: &mut Vec<u8>) {
+    write(out, SETTINGS, ACK, 0, &[]);
+}
+
+pub(super) fn ping_ack(out: &mut Vec<u8>, payload: &[u8]) {
+    write(out, PING, ACK, 0, payload);
+}
+
+pub(super) fn window_update(out: &mut Vec<u8>, stream: u32, bytes: u32) {
+    write(out, WINDOW_UPDATE, 0, stream, &bytes.to_be_bytes());
+}
+
+pub(super) fn rst_stream(out: &mut Vec<u8>, stream: u32, code: ErrorCode) {
+    write(out, RST_STREAM, 0, stream, &code.0.to_be_bytes());
+}
+
+/// A client accepts no streams of the peer, so that the last one is always 0.
+pub(super) fn goaway(out: &mut Vec<u8>, code: ErrorCode) {
+    let [a, b, c, d] = code.0.to_be_bytes();
+    write(out, GOAWAY, 0, 0, &[0, 0, 0, 0, a, b, c, d]);
+}
+
+pub(super) fn data(out: &mut Vec<u8>, stream: u32, bytes: &[u8], is_end: bool) {
+    write(out, DATA, if is_end { END_STREAM } else { 0 }, stream, bytes);
+}

@@ -1,0 +1,313 @@
+//! Header blocks of responses: decoded, checked, and remembered, since most of them are the same bytes as one before.
+
+use std::fmt;
+use std::sync::Arc;
+
+use loona_hpack::Decoder;
+
+use super::BLOCK_BYTES_MAX;
+use super::error::{HeadError, Http2Error};
+
+/// How many different blocks are remembered for a connection, each of at most so many bytes.
+const MEMO_BLOCKS_MAX: usize = 8;
+const MEMO_BLOCK_BYTES_MAX: usize = 512;
+/// What this side allows by default: the size of the table that the peer fills.
+const TABLE_BYTES_MAX: usize = 4096;
+
+/// What of a head matters to the rest of a response.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ResponseHead {
+    /// Status code.
+    pub status: u16,
+    /// The length that it promises.
+    pub content_length: Option<u64>,
+}
+
+/// Names and values as sent.
+pub(super) type Fields = Arc<Vec<(String, Vec<u8>)>>;
+
+/// A block that was read.
+#[derive(Debug, Clone)]
+pub(super) struct Block {
+    /// Its status and length, or why it cannot be a head.
+    pub(super) head: Result<ResponseHead, HeadError>,
+    /// Whether it could be trailers.
+    pub(super) is_trailers: bool,
+    /// All of its fields, if they are wanted.
+    pub(super) fields: Option<Fields>,
+}
+
+#[derive(Debug)]
+struct Remembered {
+    bytes: Vec<u8>,
+    block: Block,
+}
+
+/// Decodes the blocks of one connection.
+pub(super) struct HeadReader {
+    decoder: Decoder<'static>,
+    /// Blocks that changed nothing of the table, as long as nothing changes it.
+    memo: Vec<Remembered>,
+    /// Which is replaced next.
+    oldest: usize,
+    keeps_fields: bool,
+}
+
+impl fmt::Debug for HeadReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HeadReader").field("memo", &self.memo.len()).finish_non_exhaustive()
+    }
+}
+
+impl HeadReader {
+    pub(super) fn new() -> HeadReader {
+        let mut decoder = Decoder::new();
+        decoder.set_max_allowed_table_size(TABLE_BYTES_MAX);
+        HeadReader { decoder, memo: Vec::new(), oldest: 0, keeps_fields: false }
+    }
+
+    /// Whether all fields of a head are wanted.
+    pub(super) fn keep_fields(&mut self, keeps_fields: bool) {
+        if self.keeps_fields != keeps_fields {
+            self.keeps_fields = keeps_fields;
+            self.memo.clear();
+        }
+    }
+
+    /// Reads a whole block. All of them have to be read, in order: they change a table that the next ones refer to.
+    #[inline]
+    pub(super) fn read(&mut self, bytes: &[u8]) -> Result<Block, Http2Error> {
+        match self.memo.iter().find(|remembered| remembered.bytes == bytes) {
+            Some(remembered) => Ok(remembered.block.clone()),
+            None => self.decode(bytes),
+        }
+    }
+
+    fn decode(&mut self, bytes: &[u8]) -> Result<Block, Http2Error> {
+        let mut parts = Parts { keeps_fields: self.keeps_fields, ..Parts::default() };
+        let decoded = self.decoder.decode_with_cb(bytes, |name, value| parts.take(&name, &value));
+        decoded.map_err(|_| Http2Error::Hpack)?;
+        let block = parts.block();
+        if changes_the_table(bytes) {
+            self.memo.clear();
+        } else if bytes.len() <= MEMO_BLOCK_BYTES_MAX {
+            self.remember(bytes, block.clone());
+        }
+        Ok(block)
+    }
+
+    fn remember(&mut self, bytes: &[u8], block: Block) {
+        if self.memo.len() < MEMO_BLOCKS_MAX {
+            return self.memo.push(Remembered { bytes: bytes.to_vec(), block });
+        }
+        let remembered = &mut self.memo[self.oldest];
+        remembered.bytes.clear();
+        remembered.bytes.extend_from_slice(bytes);
+        remembered.block = block;
+        self.oldest = (self.oldest + 1) % MEMO_BLOCKS_MAX;
+    }
+}
+
+/// What is found in a block, field by field.
+#[derive(Debug, Default)]
+struct Parts {
+    status: Option<u16>,
+    length: Option<u64>,
+    has_pseudo: bool,
+    has_regular: bool,
+    error: Option<HeadError>,
+    keeps_fields: bool,
+    fields: Vec<(String, Vec<u8>)>,
+    /// The length of all names and values: one byte of a block can stand for a field of 4 KiB.
+    bytes: usize,
+}
+
+impl Parts {
+    fn take(&mut self, name: &[u8], value: &[u8]) {
+        self.bytes += name.len() + value.len();
+        if self.bytes > BLOCK_BYTES_MAX {
+            self.error = Some(HeadError::TooLong);
+            self.fields.clear();
+            return;
+        }
+        let checked = match name {
+            [b':', ..] => self.pseudo(name, value),
+            _ => self.regular(name, value),
+        };
+        if let Err(error) = checked {
+            self.error.get_or_insert(error);
+        }
+        if self.keeps_fields && !name.starts_with(b":") {
+            self.fields.push((String::from_utf8_lossy(name).into_owned(), value.to_vec()));
+        }
+    }
+
+    fn pseudo(&mut self, name: &[u8], value: &[u8]) -> Result<(), HeadError> {
+        self.has_pseudo = true;
+        if name != b":status" || self.has_regular {
+            return Err(HeadError::PseudoHeader);
+        }
+        let digits = <[u8; 3]>::try_from(value).ok().filter(|digits| digits.iter().all(u8::is_ascii_digit));
+        let status = digits
+            .map(|[a, b, c]| u16::from(a - b'0') * 100 + u16::from(b - b'0') * 10 + u16::from(c - b'0'));
+        match (self.status, status) {
+            (None, Some(100..)) => self.status = status,
+            _ => return Err(HeadError::Status),
+        }
+        Ok(())
+    }
+
+    fn regular(&mut self, name: &[u8], value: &[u8]) -> Result<(), HeadError> {
+        self.has_regular = true;
+        if name.is_empty() || name.iter().any(u8::is_ascii_uppercase) {
+            return Err(HeadError::Name);
+        }
+        match name {
+            b"connection" | b"keep-alive" | b"proxy-connection" | b"transfer-encoding" | b"upgrade" => {
+                Err(HeadError::ConnectionHeader)
+            }
+            b"content-length" => {
+                let text = std::str::from_utf8(value).map_err(|_| HeadError::ContentLength)?;
+                let is_decimal = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+                let length = text.parse().ok().filter(|_| is_decimal).ok_or(HeadError::ContentLength)?;
+                match self.length.replace(length) {
+                    Some(other) if other != length => Err(HeadError::ContentLength),
+                    _ => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn block(self) -> Block {
+        let head = match (self.error, self.status) {
+            (Some(error), _) => Err(error),
+            (None, None) => Err(HeadError::Status),
+            (None, Some(status)) => Ok(ResponseHead { status, content_length: self.length }),
+        };
+        Block {
+            head,
+            is_trailers: !self.has_pseudo && self.error.is_none(),
+            fields: self.keeps_fields.then(|| Arc::new(self.fields)),
+        }
+    }
+}
+
+/// Whether a block adds to the table or sets its size (RFC 7541, sections 6.2.1 and 6.3). It has been decoded before.
+fn changes_the_table(block: &[u8]) -> bool {
+    let mut rest = block;
+    while let Some(&first) = rest.first() {
+        let (prefix_bits, is_indexed) = match first {
+            0x80.. => (7, true),
+            0x20..0x80 => return true,
+            _ => (4, false),
+        };
+        let Some(index) = integer(&mut rest, prefix_bits) else { return true };
+        let strings = match (is_indexed, index) {
+            (true, _) => 0,
+            (false, 0) => 2,
+            (false, _) => 1,
+        };
+        for _ in 0..strings {
+            let Some(length) = integer(&mut rest, 7) else { return true };
+            let Some(behind) = rest.get(length..) else { return true };
+            rest = behind;
+        }
+    }
+    false
+}
+
+/// An integer of RFC 7541, section 5.1, from the front of `bytes`.
+fn integer(bytes: &mut &[u8], prefix_bits: u32) -> Option<usize> {
+    let (&first, mut rest) = bytes.split_first()?;
+    let mask = (1_usize << prefix_bits) - 1;
+    let mut value = usize::from(first) & mask;
+    if value == mask {
+        for shift in (0..28).step_by(7) {
+            let (&byte, behind) = rest.split_first()?;
+            rest = behind;
+            value += usize::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                *bytes = rest;
+                return Some(value);
+            }
+        }
+        return None;
+    }
+    *bytes = rest;
+    Some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(reader: &mut HeadReader, bytes: &[u8]) -> Result<ResponseHead, HeadError> {
+        reader.read(bytes).expect("a block").head
+    }
+
+    fn literal(name: &str, value: &str, kind: u8) -> Vec<u8> {
+        let mut out = vec![kind, name.len() as u8];
+        out.extend_from_slice(name.as_bytes());
+        out.push(value.len() as u8);
+        out.extend_from_slice(value.as_bytes());
+        out
+    }
+
+    #[test]
+    fn equal_blocks_are_remembered_until_the_table_changes() {
+        let mut reader = HeadReader::new();
+        let plain = [&[0x88][..], &literal("content-length", "12", 0)].concat();
+        let head = ResponseHead { status: 200, content_length: Some(12) };
+        for _ in 0..3 {
+            assert_eq!(read(&mut reader, &plain), Ok(head));
+        }
+        assert_eq!(reader.memo.len(), 1);
+        // Adds ":status: 404" by a literal, to which index 62 then refers, and forgets what was remembered.
+        let adding = literal(":status", "404", 0x40);
+        assert_eq!(read(&mut reader, &adding).map(|head| head.status), Ok(404));
+        assert!(reader.memo.is_empty());
+        assert_eq!(read(&mut reader, &[0x80 | 62]).map(|head| head.status), Ok(404));
+        let adding = literal(":status", "503", 0x40);
+        assert_eq!(read(&mut reader, &adding).map(|head| head.status), Ok(503));
+        assert_eq!(
+            read(&mut reader, &[0x80 | 62]).map(|head| head.status),
+            Ok(503),
+            "the same bytes, another table"
+        );
+    }
+
+    #[test]
+    fn what_no_response_has_is_an_error_of_the_stream() {
+        let table = [
+            (vec![], HeadError::Status),
+            (vec![0x88, 0x88], HeadError::Status),
+            (literal(":status", "20", 0), HeadError::Status),
+            (literal(":status", "2x0", 0), HeadError::Status),
+            ([literal("a", "b", 0), vec![0x88]].concat(), HeadError::PseudoHeader),
+            ([vec![0x88], literal(":path", "/", 0)].concat(), HeadError::PseudoHeader),
+            ([vec![0x88], literal("Server", "x", 0)].concat(), HeadError::Name),
+            ([vec![0x88], literal("connection", "close", 0)].concat(), HeadError::ConnectionHeader),
+            ([vec![0x88], literal("content-length", "+1", 0)].concat(), HeadError::ContentLength),
+            (
+                [vec![0x88], literal("content-length", "1", 0), literal("content-length", "2", 0)].concat(),
+                HeadError::ContentLength,
+            ),
+        ];
+        for (bytes, error) in table {
+            assert_eq!(read(&mut HeadReader::new(), &bytes), Err(error), "{bytes:?}");
+        }
+        for bytes in [&[0xff][..], &[0x80 | 62], &[0x40, 0x85], &[0x3f, 0xe2, 0x1f]] {
+            assert_eq!(HeadReader::new().read(bytes).err(), Some(Http2Error::Hpack), "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn a_change_of_the_table_is_seen() {
+        assert!(!changes_the_table(&[0x88]));
+        assert!(!changes_the_table(&literal("a", "b", 0x00)));
+        assert!(!changes_the_table(&literal("a", "b", 0x10)));
+        assert!(changes_the_table(&[&[0x88][..], &literal("a", "b", 0x40)].concat()));
+        assert!(changes_the_table(&[0x20, 0x88]));
+    }
+}

@@ -1,0 +1,197 @@
+//! Judges a response in pieces, of whatever protocol: its status and body against what is expected, as they come and without
+//! keeping more than a comparison needs.
+//!
+//! It knows nothing of framing, connections or time.
+
+use crate::exchange::{Exchange, ExpectedBody};
+use crate::tally::{Failure, SAMPLE_BYTES_MAX};
+
+/// How much longer than expected a body may get before it is not worth waiting for its end.
+pub(crate) const EXCESS_BYTES_MAX: u64 = 64 * 1024;
+/// The longest body that is kept whole for comparison: JSON, or a text with a pattern.
+const WHOLE_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Beyond this a response is not remembered whole: reading its head is then a small part of the work.
+const MEMO_BYTES_MAX: usize = 4 * 1024;
+
+/// What a worker remembers of an exchange.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Memo {
+    /// The last accepted response of HTTP/1.1 as it came, if it came in one piece and kept the connection.
+    pub(crate) response: Vec<u8>,
+    /// Its status.
+    pub(crate) status: u16,
+    /// The last accepted body that took more than a comparison of bytes.
+    body: Vec<u8>,
+}
+
+impl Memo {
+    pub(crate) fn remember(&mut self, bytes: &[u8], status: u16) {
+        self.status = status;
+        self.response.clear();
+        if bytes.len() <= MEMO_BYTES_MAX {
+            self.response.extend_from_slice(bytes);
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It needs more bytes.
+    Partial,
+    /// It is complete and right.
+    Answered { keep_alive: bool },
+    /// It is wrong; `keep_alive` tells whether the connection, or the slot on it, is still good.
+    Failed { failure: Failure, keep_alive: bool },
+}
+
+/// What is known of the response that is awaited.
+#[derive(Debug, Default)]
+pub(crate) struct Judgement {
+    /// The status, once its head came; 0 before.
+    status: u16,
+    /// The first thing found wrong, while the rest is read to keep the connection.
+    verdict: Option<Failure>,
+    has_body: bool,
+    body_bytes: u64,
+    /// The body so far where all of it is needed; the beginning of one that is wrong, or may turn out to be.
+    body: Vec<u8>,
+}
+
+impl Judgement {
+    /// Gets ready for the next response.
+    #[inline]
+    pub(crate) fn start(&mut self) {
+        self.status = 0;
+        self.verdict = None;
+        self.has_body = true;
+        self.body_bytes = 0;
+        self.body.clear();
+    }
+
+    /// The status of the response, if its head came.
+    #[inline]
+    pub(crate) fn status(&self) -> Option<u16> {
+        (self.status > 0).then_some(self.status)
+    }
+
+    /// A response is known to be right without a look at its pieces.
+    #[inline]
+    pub(crate) fn accept(&mut self, status: u16) {
+        self.status = status;
+    }
+
+    /// The beginning of a wrong body.
+    pub(crate) fn body_so_far(&self) -> &[u8] {
+        &self.body
+    }
+
+    #[inline]
+    pub(crate) fn head(&mut self, status: u16, has_body: bool, expected_status: Option<u16>) {
+        self.status = status;
+        self.has_body = has_body;
+        if expected_status.is_some_and(|expected| expected != status) {
+            self.verdict = Some(Failure::Status);
+        }
+    }
+
+    /// Takes the next part of the body.
+    ///
+    /// # Errors
+    /// It is much longer than it should be, and not worth waiting for.
+    #[inline]
+    pub(crate) fn part(&mut self, expected: &ExpectedBody, part: &[u8]) -> Result<(), Failure> {
+        self.body(expected, part);
+        if self.body_bytes > body_bytes_max(expected) {
+            return Err(self.verdict.unwrap_or(Failure::Mismatch));
+        }
+        Ok(())
+    }
+
+    fn body(&mut self, expected: &ExpectedBody, part: &[u8]) {
+        let before = self.body_bytes;
+        self.body_bytes += part.len() as u64;
+        if self.verdict.is_some_and(|verdict| verdict != Failure::Mismatch) {
+            return;
+        }
+        match expected {
+            ExpectedBody::Any => {}
+            ExpectedBody::Json(_) | ExpectedBody::Pattern(_) => self.body.extend_from_slice(part),
+            ExpectedBody::Shape(shape) if shape.pattern.is_some() => self.body.extend_from_slice(part),
+            ExpectedBody::Shape(_) => self.keep_beginning(part),
+            ExpectedBody::Exact(right) => {
+                if self.verdict.is_none() {
+                    // All before this part was right, so `before` does not exceed the length.
+                    let before = before as usize;
+                    if right[before..].starts_with(part) {
+                        return;
+                    }
+                    self.verdict = Some(Failure::Mismatch);
+                    self.body.extend_from_slice(&right[..before.min(SAMPLE_BYTES_MAX)]);
+                }
+                self.keep_beginning(part);
+            }
+        }
+    }
+
+    fn keep_beginning(&mut self, part: &[u8]) {
+        let room = SAMPLE_BYTES_MAX.saturating_sub(self.body.len());
+        self.body.extend_from_slice(&part[..part.len().min(room)]);
+    }
+
+    /// The response is complete.
+    #[inline]
+    pub(crate) fn conclude(
+        &mut self,
+        exchange: &Exchange,
+        memo: &mut Memo,
+        check: bool,
+        keep_alive: bool,
+    ) -> Outcome {
+        if check && self.verdict.is_none() && self.has_body && !self.is_right(&exchange.expected.body, memo) {
+            self.verdict = Some(Failure::Mismatch);
+        }
+        match self.verdict {
+            None => Outcome::Answered { keep_alive },
+            Some(failure) => Outcome::Failed { failure, keep_alive },
+        }
+    }
+
+    fn is_right(&mut self, expected: &ExpectedBody, memo: &mut Memo) -> bool {
+        match expected {
+            ExpectedBody::Any => true,
+            ExpectedBody::Exact(right) => {
+                let whole = self.body_bytes == right.len() as u64;
+                if !whole {
+                    let came = (self.body_bytes as usize).min(SAMPLE_BYTES_MAX);
+                    self.body.extend_from_slice(&right[..came]);
+                }
+                whole
+            }
+            ExpectedBody::Shape(shape) if shape.pattern.is_none() => shape.bytes.contains(&self.body_bytes),
+            _ => self.is_as_before_or_right(expected, memo),
+        }
+    }
+
+    fn is_as_before_or_right(&self, expected: &ExpectedBody, memo: &mut Memo) -> bool {
+        if self.body == memo.body && !memo.body.is_empty() {
+            return true;
+        }
+        let right = expected.accepts(&self.body);
+        if right {
+            memo.body.clone_from(&self.body);
+        }
+        right
+    }
+}
+
+fn body_bytes_max(expected: &ExpectedBody) -> u64 {
+    match expected {
+        ExpectedBody::Exact(right) => right.len() as u64 + EXCESS_BYTES_MAX,
+        ExpectedBody::Json(_) | ExpectedBody::Pattern(_) => WHOLE_BYTES_MAX,
+        ExpectedBody::Shape(shape) => {
+            let most = shape.bytes.end().saturating_add(EXCESS_BYTES_MAX);
+            if shape.pattern.is_some() { most.min(WHOLE_BYTES_MAX) } else { most }
+        }
+        ExpectedBody::Any => u64::MAX,
+    }
+}

@@ -1,0 +1,139 @@
+//! How a client speaks TLS: whom it trusts, what it offers, and the name that it asks for.
+
+use std::sync::Arc;
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{ClientSessionMemoryCache, Resumption, UnbufferedClientConnection};
+use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme, version};
+
+use super::error::TlsError;
+
+/// Whose certificates are accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trust {
+    /// Those that one of these authorities issued, for the name that is asked for.
+    Authorities(Vec<CertificateDer<'static>>),
+    /// Any: the connection is encrypted, and may be anybody's. That is curl's `-k`.
+    Anything,
+}
+
+/// What a client is made from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsOptions {
+    /// Whose certificates are accepted.
+    pub trust: Trust,
+    /// The name of the server, which its certificate must be for, and which is sent as SNI unless it is an address.
+    pub server_name: String,
+    /// What is offered by ALPN; the server has to choose it. Without one ALPN is not used.
+    pub alpn: Option<&'static [u8]>,
+    /// Whether sessions are resumed. If not, each connection has a full handshake.
+    pub resume: bool,
+}
+
+/// A client of one server. All connections of a generator share it, and with it the tickets of the server.
+#[derive(Debug, Clone)]
+pub struct TlsClient {
+    config: Arc<ClientConfig>,
+    server_name: ServerName<'static>,
+    alpn: Option<&'static [u8]>,
+}
+
+impl TlsClient {
+    /// A client with the default suites and groups of rustls, for TLS 1.3 only.
+    ///
+    /// # Errors
+    /// A certificate authority or the name cannot be used.
+    pub fn new(options: TlsOptions) -> Result<TlsClient, TlsError> {
+        let server_name = ServerName::try_from(options.server_name.clone())
+            .map_err(|_| TlsError::Name(options.server_name))?;
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_protocol_versions(&[&version::TLS13])?;
+        let mut config = match options.trust {
+            Trust::Authorities(authorities) => {
+                let mut roots = RootCertStore::empty();
+                for authority in authorities {
+                    roots.add(authority).map_err(|error| TlsError::Roots(error.to_string()))?;
+                }
+                builder.with_root_certificates(roots)
+            }
+            Trust::Anything => {
+                builder.dangerous().with_custom_certificate_verifier(Arc::new(AcceptsAnything(provider)))
+            }
+        }
+        .with_no_client_auth();
+        config.alpn_protocols = options.alpn.map(<[u8]>::to_vec).into_iter().collect();
+        // The records after the handshake are read and written here.
+        config.enable_secret_extraction = true;
+        config.resumption = match options.resume {
+            true => Resumption::store(Arc::new(ClientSessionMemoryCache::new(TICKETS_MAX))),
+            false => Resumption::disabled(),
+        };
+        Ok(TlsClient { config: Arc::new(config), server_name, alpn: options.alpn })
+    }
+
+    pub(super) fn begin(&self) -> Result<UnbufferedClientConnection, TlsError> {
+        Ok(UnbufferedClientConnection::new(Arc::clone(&self.config), self.server_name.clone())?)
+    }
+
+    /// Whether the server chose what was offered. One that knows no ALPN speaks HTTP/1.1.
+    pub(super) fn accepts(&self, chosen: Option<&[u8]>) -> Result<(), TlsError> {
+        let is_right = match (self.alpn, chosen) {
+            (Some(wanted), Some(chosen)) => wanted == chosen,
+            (Some(wanted), None) => wanted == HTTP_1_1,
+            (None, _) => true,
+        };
+        if is_right {
+            return Ok(());
+        }
+        let word = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+        Err(TlsError::Alpn { wanted: word(self.alpn.unwrap_or_default()), chosen: chosen.map(word) })
+    }
+}
+
+/// The name of HTTP/1.1 in ALPN.
+const HTTP_1_1: &[u8] = b"http/1.1";
+
+/// One server is remembered by one name, with up to eight tickets.
+const TICKETS_MAX: usize = 8;
+
+/// Checks no certificate, only that the server has the key of the one it shows.
+#[derive(Debug)]
+struct AcceptsAnything(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for AcceptsAnything {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls12_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,129 @@
+//! A handshake, without I/O: bytes of the server in, bytes for it out.
+
+use std::fmt;
+
+use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
+use rustls::kernel::KernelConnection;
+use rustls::unbuffered::{ConnectionState, EncodeError, UnbufferedStatus};
+use rustls::{ExtractedSecrets, HandshakeKind};
+
+use super::client::TlsClient;
+use super::error::TlsError;
+use super::negotiated::Negotiated;
+
+/// More than the longest chain of certificates that servers show.
+const INCOMING_BYTES_MAX: usize = 256 * 1024;
+
+/// What is left of a handshake.
+pub(super) struct Established {
+    pub(super) secrets: ExtractedSecrets,
+    /// Knows the keys that follow these, and what to do with tickets.
+    pub(super) keeper: KernelConnection<ClientConnectionData>,
+    pub(super) kind: HandshakeKind,
+    pub(super) negotiated: Negotiated,
+    /// What came after the handshake.
+    pub(super) rest: Vec<u8>,
+}
+
+pub(super) struct Handshake {
+    connection: UnbufferedClientConnection,
+    incoming: Vec<u8>,
+}
+
+impl fmt::Debug for Handshake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handshake").field("incoming", &self.incoming.len()).finish_non_exhaustive()
+    }
+}
+
+impl Handshake {
+    /// Begins a handshake, whose first message is put into `out`.
+    pub(super) fn begin(client: &TlsClient, out: &mut Vec<u8>) -> Result<Handshake, TlsError> {
+        let mut handshake = Handshake { connection: client.begin()?, incoming: Vec::new() };
+        handshake.advance(out)?;
+        Ok(handshake)
+    }
+
+    /// Takes bytes of the server. Answers are put into `out`, an alert too if it fails.
+    pub(super) fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<bool, TlsError> {
+        if self.incoming.len() + bytes.len() > INCOMING_BYTES_MAX {
+            return Err(TlsError::HandshakeTooLong { bytes_max: INCOMING_BYTES_MAX });
+        }
+        self.incoming.extend_from_slice(bytes);
+        self.advance(out)
+    }
+
+    /// Goes on as far as the bytes allow. Says whether it is complete.
+    fn advance(&mut self, out: &mut Vec<u8>) -> Result<bool, TlsError> {
+        loop {
+            // What follows the handshake is not rustls' to read.
+            let is_over = !self.connection.is_handshaking();
+            let input = if is_over { &mut [][..] } else { &mut self.incoming[..] };
+            let UnbufferedStatus { discard, state, .. } = self.connection.process_tls_records(input);
+            let step = match state {
+                Ok(ConnectionState::EncodeTlsData(mut data)) => {
+                    encode(out, |room| data.encode(room))?;
+                    None
+                }
+                Ok(ConnectionState::TransmitTlsData(data)) => {
+                    data.done();
+                    None
+                }
+                Ok(ConnectionState::BlockedHandshake) => Some(false),
+                Ok(ConnectionState::WriteTraffic(_)) => Some(is_over),
+                Ok(_) => return Err(TlsError::ClosedInHandshake),
+                Err(error) => {
+                    self.encode_alert(out);
+                    return Err(error.into());
+                }
+            };
+            self.incoming.drain(..discard);
+            if let Some(is_complete) = step {
+                return Ok(is_complete);
+            }
+        }
+    }
+
+    /// What rustls has to say to the server about a failure.
+    fn encode_alert(&mut self, out: &mut Vec<u8>) {
+        while let Ok(ConnectionState::EncodeTlsData(mut data)) =
+            self.connection.process_tls_records(&mut []).state
+        {
+            if encode(out, |room| data.encode(room)).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// What goes on after a complete handshake.
+    pub(super) fn establish(self, client: &TlsClient) -> Result<Established, TlsError> {
+        client.accepts(self.connection.alpn_protocol())?;
+        let negotiated = Negotiated::of(&self.connection);
+        let kind = self.connection.handshake_kind().unwrap_or(HandshakeKind::Full);
+        let (secrets, keeper) = self.connection.dangerous_into_kernel_connection()?;
+        Ok(Established { secrets, keeper, kind, negotiated, rest: self.incoming })
+    }
+}
+
+/// Appends what `write` writes, which says how much room it needs if that is too little.
+fn encode(
+    out: &mut Vec<u8>,
+    mut write: impl FnMut(&mut [u8]) -> Result<usize, EncodeError>,
+) -> Result<(), TlsError> {
+    let begin = out.len();
+    let mut room = 1024;
+    loop {
+        out.resize(begin + room, 0);
+        match write(&mut out[begin..]) {
+            Ok(written) => {
+                out.truncate(begin + written);
+                return Ok(());
+            }
+            Err(EncodeError::InsufficientSize(needed)) => room = needed.required_size,
+            Err(EncodeError::AlreadyEncoded) => {
+                out.truncate(begin);
+                return Err(rustls::Error::General("a message was encoded twice".to_owned()).into());
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What was agreed on in handshakes: part of what a load was, since it decides what the load costs.
+
+use std::fmt;
+use std::ops::AddAssign;
+
+use rustls::HandshakeKind;
+use rustls::client::UnbufferedClientConnection;
+use serde::{Deserialize, Serialize};
+
+use super::error::TlsError;
+
+/// What client and server agreed on.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Negotiated {
+    /// The version, such as `TLSv1.3`.
+    pub version: String,
+    /// The cipher suite, such as `TLS13_AES_128_GCM_SHA256`.
+    pub suite: String,
+    /// The group of the key exchange, such as `X25519MLKEM768`. A resumed handshake has one of its own.
+    pub group: Option<String>,
+    /// The protocol that was chosen by ALPN.
+    pub alpn: Option<String>,
+}
+
+impl Negotiated {
+    /// What a connection has agreed on, after its handshake.
+    pub(super) fn of(connection: &UnbufferedClientConnection) -> Negotiated {
+        let suite = connection.negotiated_cipher_suite();
+        let group = connection.negotiated_key_exchange_group();
+        Negotiated {
+            version: connection
+                .protocol_version()
+                .and_then(|version| version.as_str())
+                .unwrap_or("unknown")
+                .replace('_', "."),
+            suite: suite.and_then(|suite| suite.suite().as_str()).unwrap_or("unknown").to_owned(),
+            group: group.and_then(|group| group.name().as_str()).map(str::to_owned),
+            alpn: connection.alpn_protocol().map(|name| String::from_utf8_lossy(name).into_owned()),
+        }
+    }
+}
+
+/// As in "TLSv1.3, TLS13_AES_128_GCM_SHA256, X25519, h2".
+impl fmt::Display for Negotiated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", self.version, self.suite)?;
+        [&self.group, &self.alpn].into_iter().flatten().try_for_each(|word| write!(f, ", {word}"))
+    }
+}
+
+/// The handshakes of many connections.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Handshakes {
+    /// Full ones.
+    pub full: u64,
+    /// Those that resumed an earlier session.
+    pub resumed: u64,
+    /// What was agreed on, each with the number of handshakes. More than one means that connections differ.
+    pub negotiated: Vec<(Negotiated, u64)>,
+    /// The first failure.
+    pub first_error: Option<TlsError>,
+}
+
+impl Handshakes {
+    pub(super) fn succeeded(&mut self, kind: HandshakeKind, agreed: Negotiated) {
+        match kind {
+            HandshakeKind::Resumed => self.resumed += 1,
+            HandshakeKind::Full | HandshakeKind::FullWithHelloRetryRequest => self.full += 1,
+        }
+        self.add(agreed, 1);
+    }
+
+    pub(super) fn failed(&mut self, error: TlsError) {
+        self.first_error.get_or_insert(error);
+    }
+
+    fn add(&mut self, agreed: Negotiated, count: u64) {
+        match self.negotiated.iter_mut().find(|(known, _)| *known == agreed) {
+            Some((_, known)) => *known += count,
+            None => self.negotiated.push((agreed, count)),
+        }
+    }
+}
+
+impl AddAssign<&Handshakes> for Handshakes {
+    fn add_assign(&mut self, other: &Handshakes) {
+        self.full += other.full;
+        self.resumed += other.resumed;
+        for (agreed, count) in &other.negotiated {
+            self.add(agreed.clone(), *count);
+        }
+        if self.first_error.is_none() {
+            self.first_error.clone_from(&other.first_error);
+        }
+    }
+}

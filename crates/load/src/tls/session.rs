@@ -1,0 +1,209 @@
+//! A connection after its handshake, without I/O: records in, text out, and the other way round.
+
+use std::fmt;
+use std::ops::Range;
+
+use rustls::client::ClientConnectionData;
+use rustls::kernel::KernelConnection;
+
+use super::error::TlsError;
+use super::handshake::Established;
+use super::record::{self, Content, Keys};
+
+/// The longest message after a handshake, which is a ticket.
+const MESSAGE_BYTES_MAX: usize = 64 * 1024;
+const NEW_SESSION_TICKET: u8 = 4;
+const KEY_UPDATE: u8 = 24;
+const CLOSE_NOTIFY: u8 = 0;
+
+/// Where the text of a record is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Text {
+    /// In the bytes that were given.
+    Given(Range<usize>),
+    /// In the record that came in pieces.
+    Carried(Range<usize>),
+}
+
+/// What came out of the bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Read {
+    Text(Text),
+    /// The peer will send no more.
+    Closed,
+    /// All is read, or kept until the rest of the record comes.
+    Nothing,
+}
+
+pub(super) struct Session {
+    rx: Keys,
+    tx: Keys,
+    keeper: KernelConnection<ClientConnectionData>,
+    /// A record of which only the beginning came, or that came in pieces and was read last.
+    carry: Vec<u8>,
+    /// Whether `carry` holds a record that has been read.
+    is_read: bool,
+    /// A handshake message of which only the beginning came.
+    message: Vec<u8>,
+    /// What has to be sent to the peer: the answer to a key update.
+    pub(super) reply: Vec<u8>,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("rx", &self.rx).field("tx", &self.tx).finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    pub(super) fn new(established: Established) -> Result<Session, TlsError> {
+        let Established { secrets, keeper, rest, .. } = established;
+        Ok(Session {
+            rx: Keys::new(secrets.rx)?,
+            tx: Keys::new(secrets.tx)?,
+            keeper,
+            carry: rest,
+            is_read: false,
+            message: Vec::new(),
+            reply: Vec::new(),
+        })
+    }
+
+    /// Whether a whole record is kept that was not read: it came with the end of the handshake.
+    pub(super) fn has_carried_record(&self) -> bool {
+        !self.is_read && matches!(record::length(&self.carry), Ok(Some(length)) if length <= self.carry.len())
+            || !self.is_read && record::length(&self.carry).is_err()
+    }
+
+    /// Appends the records of `text` to `out`.
+    #[inline]
+    pub(super) fn seal(&mut self, text: &[u8], out: &mut Vec<u8>) {
+        self.tx.seal(Content::Data, text, out);
+    }
+
+    /// Appends the record with which a connection ends in good order.
+    pub(super) fn close(&mut self, out: &mut Vec<u8>) {
+        self.tx.seal(Content::Alert, &[1, CLOSE_NOTIFY], out);
+    }
+
+    /// The text of the last record that came in pieces.
+    #[inline]
+    pub(super) fn carried(&self, range: Range<usize>) -> &[u8] {
+        &self.carry[range]
+    }
+
+    /// The same, to be decrypted in place by whoever is above.
+    pub(super) fn carried_mut(&mut self, range: Range<usize>) -> &mut [u8] {
+        &mut self.carry[range]
+    }
+
+    /// Reads the next text out of `bytes` from `at` on, which is moved behind what was read.
+    #[inline]
+    pub(super) fn read(&mut self, bytes: &mut [u8], at: &mut usize) -> Result<Read, TlsError> {
+        loop {
+            if std::mem::take(&mut self.is_read) {
+                self.carry_on();
+            }
+            let (content, text) = if self.carry.is_empty() {
+                let rest = &mut bytes[*at..];
+                match record::length(rest)? {
+                    Some(length) if length <= rest.len() => {
+                        let (content, text) = self.rx.open(&mut rest[..length])?;
+                        let begin = *at;
+                        *at += length;
+                        (content, Text::Given(begin + text.start..begin + text.end))
+                    }
+                    _ => {
+                        self.carry.extend_from_slice(rest);
+                        *at = bytes.len();
+                        return Ok(Read::Nothing);
+                    }
+                }
+            } else {
+                let Some(length) = self.complete(bytes, at)? else { return Ok(Read::Nothing) };
+                let (content, text) = self.rx.open(&mut self.carry[..length])?;
+                self.is_read = true;
+                (content, Text::Carried(text))
+            };
+            match (content, &text) {
+                (Content::Data, Text::Given(range) | Text::Carried(range)) if range.is_empty() => {}
+                (Content::Data, _) => return Ok(Read::Text(text)),
+                (Content::Alert, Text::Given(range)) => return alert(&bytes[range.clone()]),
+                (Content::Alert, Text::Carried(range)) => return alert(&self.carry[range.clone()]),
+                (Content::Handshake, Text::Given(range)) => {
+                    self.message.extend_from_slice(&bytes[range.clone()]);
+                    self.messages()?;
+                }
+                (Content::Handshake, Text::Carried(range)) => {
+                    self.message.extend_from_slice(&self.carry[range.clone()]);
+                    self.messages()?;
+                }
+            }
+        }
+    }
+
+    /// Completes the record that began before. Returns its length, once it is complete.
+    fn complete(&mut self, bytes: &[u8], at: &mut usize) -> Result<Option<usize>, TlsError> {
+        loop {
+            let wanted = record::length(&self.carry)?.unwrap_or(record::HEADER_BYTES);
+            let missing = wanted.saturating_sub(self.carry.len());
+            if missing == 0 && wanted > record::HEADER_BYTES {
+                return Ok(Some(wanted));
+            }
+            let take = missing.min(bytes.len() - *at);
+            if take == 0 {
+                return match missing {
+                    // A record without a body, which no AEAD makes.
+                    0 => Err(TlsError::Undecryptable),
+                    _ => Ok(None),
+                };
+            }
+            self.carry.extend_from_slice(&bytes[*at..*at + take]);
+            *at += take;
+        }
+    }
+
+    /// Forgets the carried record that was read. Others may be behind it that came with the end of the handshake.
+    fn carry_on(&mut self) {
+        let length = record::length(&self.carry).ok().flatten().unwrap_or(self.carry.len());
+        if length >= self.carry.len() {
+            self.carry.clear();
+        } else {
+            self.carry.drain(..length);
+        }
+    }
+
+    /// Handles whole messages after the handshake.
+    #[cold]
+    fn messages(&mut self) -> Result<(), TlsError> {
+        while let Some(&[kind, high, middle, low]) = self.message.first_chunk::<4>() {
+            let length = usize::from(high) << 16 | usize::from(middle) << 8 | usize::from(low);
+            if length > MESSAGE_BYTES_MAX {
+                return Err(TlsError::HandshakeTooLong { bytes_max: MESSAGE_BYTES_MAX });
+            }
+            let Some(body) = self.message.get(4..4 + length) else { return Ok(()) };
+            match kind {
+                NEW_SESSION_TICKET => self.keeper.handle_new_session_ticket(body)?,
+                KEY_UPDATE => {
+                    let asks_for_ours = body == [1];
+                    self.rx = Keys::new(self.keeper.update_rx_secret()?)?;
+                    if asks_for_ours {
+                        self.tx.seal(Content::Handshake, &[KEY_UPDATE, 0, 0, 1, 0], &mut self.reply);
+                        self.tx = Keys::new(self.keeper.update_tx_secret()?)?;
+                    }
+                }
+                kind => return Err(TlsError::Unexpected { what: "message", kind }),
+            }
+            self.message.drain(..4 + length);
+        }
+        Ok(())
+    }
+}
+
+fn alert(body: &[u8]) -> Result<Read, TlsError> {
+    match body {
+        [_, CLOSE_NOTIFY] => Ok(Read::Closed),
+        [_, kind] => Err(TlsError::Alert(*kind)),
+        _ => Err(TlsError::Undecryptable),
+    }
+}
