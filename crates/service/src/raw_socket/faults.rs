@@ -10,7 +10,12 @@ use std::{
 
 use tare_load::units::parse_duration;
 
-use super::{Behaviour, Reply, slower::Slowness};
+use super::{
+    http1,
+    http2::{self, Choice, Turn},
+    slower::Slowness,
+    worker::Reply,
+};
 
 /// A fault of a server. Its text form: `slower=3%`, `stall=200ms/1s`, `caches`, `caches=1000`, `drops=1%`,
 /// `wrong-length`, `wrong-length=1%`, `closes`, `slow-close`, `throttled=GROUP`.
@@ -144,7 +149,7 @@ impl Faulty {
     }
 }
 
-impl Behaviour for Faulty {
+impl http1::Behaviour for Faulty {
     fn answer<'a>(&'a mut self, request: &[u8], response: &'a [u8]) -> Reply<'a> {
         if let Some(slowness) = &mut self.slowness {
             slowness.one_more();
@@ -173,6 +178,24 @@ impl Behaviour for Faulty {
             Fault::Caches { .. } => Reply::Send(&self.answer),
             _ => Reply::Send(response),
         }
+    }
+}
+
+impl http2::Behaviour for Faulty {
+    fn turn(&mut self) -> Turn {
+        if let Some(slowness) = &mut self.slowness {
+            slowness.one_more();
+            return Turn::Send(Choice::Right);
+        }
+        self.requests += 1;
+        let is_turn = |every: u64| self.requests.is_multiple_of(every);
+        match self.fault {
+            Fault::Stall { lasts, every } => std::thread::sleep(stall_left(lasts, every, uptime())),
+            Fault::Drops { every } if is_turn(every) => return Turn::Close,
+            Fault::WrongLength { every } if is_turn(every) => return Turn::Send(Choice::LongBody),
+            _ => {}
+        }
+        Turn::Send(Choice::Right)
     }
 }
 
@@ -213,7 +236,7 @@ fn saying_close(response: &[u8]) -> Vec<u8> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::*;
+    use super::{http1::Behaviour, *};
 
     const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok";
 
