@@ -75,10 +75,13 @@ impl RawServer<'_> {
     /// Answers until `stop` is set.
     ///
     /// # Errors
-    /// The port cannot be listened on, a thread fails, the response or the identity is of no use, or the limit on CPU
-    /// time of a fault cannot be put into force.
+    /// The port cannot be listened on, a thread fails, the response or the identity is of no use, or the fault cannot be:
+    /// it is none of this protocol, or its limit on CPU time cannot be put into force.
     pub fn run(&self, stop: &AtomicBool) -> io::Result<()> {
         let Some(fault) = self.fault else { return self.run_with(|| Plain, stop) };
+        if !fault.is_of(self.version, self.identity.is_some()) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the fault is none of this protocol"));
+        }
         fault.begin()?;
         self.run_with(|| Faulty::new(fault.clone()), stop)
     }
@@ -105,7 +108,10 @@ impl RawServer<'_> {
     ) -> io::Result<()> {
         match tls {
             None => self.work(wire, stop),
-            Some(config) => self.work(|| Ok(Tls::new(Arc::clone(&config), wire()?)), stop),
+            Some(config) => {
+                let delay = self.fault.and_then(Fault::delay);
+                self.work(|| Ok(Tls::new(Arc::clone(&config), delay, wire()?)), stop)
+            }
         }
     }
 

@@ -8,6 +8,7 @@ use std::{
     io::{self, Read, Write},
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use rustls::{
@@ -77,14 +78,16 @@ impl ServerIdentity {
 /// One thread's TLS, and what is spoken over it.
 pub(super) struct Tls<W> {
     config: Arc<ServerConfig>,
+    delay: Option<Duration>,
     inner: W,
     read: Vec<u8>,
     answer: Vec<u8>,
 }
 
 impl<W> Tls<W> {
-    pub(super) fn new(config: Arc<ServerConfig>, inner: W) -> Tls<W> {
-        Tls { config, inner, read: Vec::new(), answer: Vec::new() }
+    /// With a delay before each handshake, for trials of the instrument.
+    pub(super) fn new(config: Arc<ServerConfig>, delay: Option<Duration>, inner: W) -> Tls<W> {
+        Tls { config, delay, inner, read: Vec::new(), answer: Vec::new() }
     }
 }
 
@@ -96,6 +99,10 @@ pub(super) struct Secured<S> {
 
 impl<W: Wire> Wire for Tls<W> {
     type State = Secured<W::State>;
+
+    fn delay(&self) -> Option<Duration> {
+        self.delay
+    }
 
     fn open(&self) -> io::Result<Secured<W::State>> {
         let mut tls = ServerConnection::new(Arc::clone(&self.config)).map_err(io::Error::other)?;

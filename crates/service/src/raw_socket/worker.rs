@@ -1,16 +1,18 @@
 //! The loop of one thread: it accepts, reads, has what was read answered, and writes. It knows no protocol.
 
 use std::{
+    collections::VecDeque,
     io,
     net::TcpListener,
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
     sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
 };
 
-use rustix::{event::epoll, io::Errno, net::SocketFlags};
+use rustix::{event::epoll, io::Errno, net::SocketFlags, time::Timespec};
 
 /// How long a thread sleeps at most before it looks whether it must stop.
-const LOOK_UP: rustix::time::Timespec = rustix::time::Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+const LOOK_UP: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 /// More than any benchmark's request; a longer one is read in parts.
 const READ_BYTES: usize = 16 * 1024;
 
@@ -27,6 +29,11 @@ pub(super) enum Reply<'a> {
 pub(super) trait Wire {
     /// What is kept of each connection.
     type State;
+
+    /// How long after its coming a connection is looked at.
+    fn delay(&self) -> Option<Duration> {
+        None
+    }
 
     /// A new connection.
     fn open(&self) -> io::Result<Self::State>;
@@ -47,6 +54,8 @@ pub(super) struct Worker<'a, W: Wire> {
     listener: &'a TcpListener,
     /// By descriptor; descriptors are small numbers.
     connections: Vec<Option<Connection<W::State>>>,
+    /// Those that are not looked at yet, and since when they will be.
+    delayed: VecDeque<(Instant, usize)>,
     buffer: Box<[u8; READ_BYTES]>,
     out: Vec<u8>,
 }
@@ -65,7 +74,8 @@ impl<'a, W: Wire> Worker<'a, W> {
         let interest = epoll::EventFlags::IN | epoll::EventFlags::EXCLUSIVE;
         epoll::add(&epoll, listener, key(listener.as_fd()), interest)?;
         let buffer = Box::new([0; READ_BYTES]);
-        Ok(Worker { wire, epoll, listener, connections: Vec::new(), buffer, out: Vec::new() })
+        let (connections, delayed) = (Vec::new(), VecDeque::new());
+        Ok(Worker { wire, epoll, listener, connections, delayed, buffer, out: Vec::new() })
     }
 
     pub(super) fn run(mut self, stop: &AtomicBool) -> io::Result<()> {
@@ -73,7 +83,8 @@ impl<'a, W: Wire> Worker<'a, W> {
         let listener = self.listener.as_raw_fd();
         while !stop.load(Ordering::Relaxed) {
             events.clear();
-            match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), Some(&LOOK_UP)) {
+            let pause = self.admit()?;
+            match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), Some(&pause)) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -89,13 +100,35 @@ impl<'a, W: Wire> Worker<'a, W> {
         Ok(())
     }
 
+    /// Looks at connections whose delay is over, and says how long the thread may sleep.
+    fn admit(&mut self) -> io::Result<Timespec> {
+        if self.wire.delay().is_none() {
+            return Ok(LOOK_UP);
+        }
+        let now = Instant::now();
+        while let Some((due, index)) = self.delayed.front().copied() {
+            if due > now {
+                let rest = Timespec::try_from(due - now).unwrap_or(LOOK_UP);
+                return Ok(rest.min(LOOK_UP));
+            }
+            self.delayed.pop_front();
+            if let Some(connection) = &self.connections[index] {
+                watch(&connection.socket, &self.epoll)?;
+            }
+        }
+        Ok(LOOK_UP)
+    }
+
     fn accept(&mut self) -> io::Result<()> {
         loop {
             match rustix::net::accept_with(self.listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
                 Ok(socket) => {
                     rustix::net::sockopt::set_tcp_nodelay(&socket, true)?;
-                    epoll::add(&self.epoll, &socket, key(socket.as_fd()), epoll::EventFlags::IN)?;
                     let index = socket.as_raw_fd() as usize;
+                    match self.wire.delay() {
+                        None => watch(&socket, &self.epoll)?,
+                        Some(delay) => self.delayed.push_back((Instant::now() + delay, index)),
+                    }
                     if index >= self.connections.len() {
                         self.connections.resize_with(index + 1, || None);
                     }
@@ -173,6 +206,10 @@ impl<S> Connection<S> {
     fn listen_for(&self, epoll: &OwnedFd, interest: epoll::EventFlags) -> bool {
         epoll::modify(epoll, &self.socket, key(self.socket.as_fd()), interest).is_ok()
     }
+}
+
+fn watch(socket: &OwnedFd, epoll: &OwnedFd) -> io::Result<()> {
+    Ok(epoll::add(epoll, socket, key(socket.as_fd()), epoll::EventFlags::IN)?)
 }
 
 fn key(descriptor: BorrowedFd<'_>) -> epoll::EventData {

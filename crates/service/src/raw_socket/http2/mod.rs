@@ -6,6 +6,8 @@ mod answers;
 mod connection;
 mod frames;
 mod streams;
+#[cfg(test)]
+mod tests;
 mod window;
 
 use std::io;
