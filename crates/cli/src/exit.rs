@@ -6,6 +6,7 @@ use tare_analysis::verdict::Verdict;
 use tare_bench::schedule::CutOff;
 
 use tare_host::signals;
+use tare_service::raw_socket::variables::BadVariable;
 
 /// For the end of `tare --help`.
 pub(crate) const HELP: &str = "\
@@ -103,9 +104,13 @@ pub(crate) fn of(result: anyhow::Result<Outcome>) -> ExitCode {
     ExitCode::from(interrupted.unwrap_or_else(|| result.unwrap_or_else(|error| of_error(&error)).code()))
 }
 
-/// What a person must set right, unless the instrument itself could not go on.
+/// What a person must set right, unless the instrument itself could not go on, or the built-in service could not.
 pub(crate) fn of_error(error: &anyhow::Error) -> Outcome {
-    if is_cut_off(error) { Outcome::MeasurementInvalid } else { Outcome::SetUp }
+    match error {
+        error if is_cut_off(error) => Outcome::MeasurementInvalid,
+        error if error.is::<BadVariable>() => Outcome::ServiceFailed,
+        _ => Outcome::SetUp,
+    }
 }
 
 /// Whether the instrument failed, and not a service.

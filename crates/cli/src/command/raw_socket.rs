@@ -1,11 +1,11 @@
 //! `tare raw-socket`: the built-in server that every service is compared with.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use tare_service::{
     contract::{self, Contract},
-    raw_socket::{self, faults::Fault},
+    raw_socket::{RawServer, faults::Fault, variables},
 };
 
 use crate::{exit::Outcome, output::print, workspace::Global};
@@ -14,11 +14,14 @@ use tare_host::signals;
 /// Start the built-in server: one fixed response from a raw socket, without an HTTP framework
 ///
 /// It does as little as a server can: one read and one write per request. Services are compared with it.
+/// With a certificate and its key it speaks TLS 1.3 and nothing else on its port. Over HTTP/2 it answers each stream.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   tare raw-socket --port 8080                     answers every request on 127.0.0.1:8080
-  tare raw-socket --port 8080 --contract bare     with the response of another contract")]
+  tare raw-socket --port 8080 --contract bare     with the response of another contract
+  tare raw-socket --port 8080 --protocol h2c      HTTP/2 without TLS, to clients that know that it is
+  tare raw-socket --port 8443 --protocol h2 --tls-cert cert.pem --tls-key key.pem    HTTP/2 over TLS")]
 pub(crate) struct Args {
     /// TCP port on 127.0.0.1
     #[arg(long, env = "PORT", required_unless_present = "version", value_parser = clap::value_parser!(u16).range(1..))]
@@ -29,6 +32,15 @@ pub(crate) struct Args {
     /// The contract whose response is sent, a name or the path of a file; it must have only one
     #[arg(long, default_value = "hello")]
     contract: String,
+    /// What the port is asked in: http/1.1, h2 (HTTP/2 over TLS) or h2c (HTTP/2 without TLS, with prior knowledge)
+    #[arg(long, env = "PROTOCOL", default_value = "http/1.1")]
+    protocol: String,
+    /// Speak TLS with this certificate: a PEM file, the server's own first if it is a chain
+    #[arg(long, env = "TLS_CERT", value_name = "FILE")]
+    tls_cert: Option<PathBuf>,
+    /// The private key of the certificate, a PEM file
+    #[arg(long, env = "TLS_KEY", value_name = "FILE")]
+    tls_key: Option<PathBuf>,
     /// Serve with a known fault, for `tare selftest`: slower=3%, stall=200ms/1s, caches, drops=1%, ...
     #[arg(long, hide = true, value_name = "FAULT")]
     misbehave: Option<Fault>,
@@ -42,6 +54,8 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         print(concat!(env!("CARGO_PKG_VERSION"), "\n"))?;
         return Ok(Outcome::Fine);
     }
+    let (version, identity) =
+        variables::read(&args.protocol, args.tls_cert.as_deref(), args.tls_key.as_deref())?;
     let contract = contract(global, &args.contract)?;
     let response = contract::fixed_response(&contract).with_context(|| {
         format!(
@@ -51,12 +65,15 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     })?;
     let port = args.port.context("no port")?;
     let stop = signals::listen()?;
-    let threads = args.threads.into();
-    match &args.misbehave {
-        None => raw_socket::serve(port, threads, &response, &stop),
-        Some(fault) => raw_socket::serve_with_fault(port, threads, &response, fault, &stop),
-    }
-    .with_context(|| format!("cannot serve on 127.0.0.1:{port}"))?;
+    let server = RawServer {
+        port,
+        threads: args.threads.into(),
+        response: &response,
+        version,
+        identity: identity.as_ref(),
+        fault: args.misbehave.as_ref(),
+    };
+    server.run(&stop).with_context(|| format!("cannot serve on 127.0.0.1:{port}"))?;
     signals::forget();
     Ok(Outcome::Fine)
 }

@@ -10,10 +10,16 @@ use std::{
 
 use tare_load::units::parse_duration;
 
-use super::{Behaviour, Reply, slower::Slowness};
+use super::{
+    HttpVersion, http1,
+    http2::{self, Choice, Turn},
+    slower::Slowness,
+    worker::Reply,
+};
 
 /// A fault of a server. Its text form: `slower=3%`, `stall=200ms/1s`, `caches`, `caches=1000`, `drops=1%`,
-/// `wrong-length`, `wrong-length=1%`, `closes`, `slow-close`, `throttled=GROUP`.
+/// `wrong-length`, `wrong-length=1%`, `wrong-body=0.1%`, `unanswered=0.1%`, `mixed-up=1%`, `closes`, `slow-close`,
+/// `slow-handshake=50ms`, `throttled=GROUP`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fault {
     /// Each request costs this share more CPU time than the raw socket's.
@@ -37,6 +43,24 @@ pub enum Fault {
         /// 1 is all of them.
         every: u64,
     },
+    /// One answer in `every` has a byte that is another, and the right length.
+    WrongBody {
+        /// 1 is all of them.
+        every: u64,
+    },
+    /// One request in `every` is never answered, and its connection stays open. Over HTTP/2 its other streams go on.
+    Unanswered {
+        /// 1 is all of them.
+        every: u64,
+    },
+    /// Over HTTP/2: one answer in `every` is sent on the stream that was answered before it, which is over. So that one is
+    /// answered twice, and its own stream never is: all answers are equal, and what is mixed up must be seen by the streams.
+    MixedUp {
+        /// 1 is all of them.
+        every: u64,
+    },
+    /// Over TLS: a connection is looked at only so long after its coming. Others go on meanwhile.
+    SlowHandshake(Duration),
     /// Closes the connection if the client asks for it. Not a fault, but the control for `slow-close`.
     Closes,
     /// Announces that it closes the connection, and keeps it open.
@@ -62,8 +86,8 @@ pub const PERIOD_US: u32 = 10_000;
 /// Unknown name of a fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown fault \"{0}\": there are slower=3%, stall=200ms/1s, caches[=AFTER], drops=1%, wrong-length[=1%], closes, \
-     slow-close, throttled=[own:]FOLDER"
+    "unknown fault \"{0}\": there are slower=3%, stall=200ms/1s, caches[=AFTER], drops=1%, wrong-length[=1%], \
+     wrong-body[=1%], unanswered[=1%], mixed-up[=1%], closes, slow-close, slow-handshake=50ms, throttled=[own:]FOLDER"
 )]
 pub struct UnknownFault(String);
 
@@ -81,8 +105,11 @@ impl FromStr for Fault {
             ("caches", None) => Some(Fault::Caches { after: 0 }),
             ("caches", Some(after)) => after.parse().ok().map(|after| Fault::Caches { after }),
             ("drops", Some(share)) => one_in(share).map(|every| Fault::Drops { every }),
-            ("wrong-length", None) => Some(Fault::WrongLength { every: 1 }),
-            ("wrong-length", Some(share)) => one_in(share).map(|every| Fault::WrongLength { every }),
+            ("wrong-length", share) => some_in(share).map(|every| Fault::WrongLength { every }),
+            ("wrong-body", share) => some_in(share).map(|every| Fault::WrongBody { every }),
+            ("unanswered", share) => some_in(share).map(|every| Fault::Unanswered { every }),
+            ("mixed-up", share) => some_in(share).map(|every| Fault::MixedUp { every }),
+            ("slow-handshake", Some(delay)) => time(delay).map(Fault::SlowHandshake),
             ("closes", None) => Some(Fault::Closes),
             ("slow-close", None) => Some(Fault::SlowClose),
             ("throttled", Some(place)) => Some(Fault::Throttled(match place.strip_prefix("own:") {
@@ -104,11 +131,35 @@ fn one_in(text: &str) -> Option<u64> {
     percent(text).filter(|share| *share <= 1.0).map(|share| (1.0 / share).round() as u64)
 }
 
+/// All of them without a share.
+fn some_in(share: Option<&str>) -> Option<u64> {
+    share.map_or(Some(1), one_in)
+}
+
 fn time(text: &str) -> Option<Duration> {
     parse_duration(text).ok().filter(|time| !time.is_zero())
 }
 
 impl Fault {
+    /// Whether a port that speaks this can have the fault.
+    pub(super) fn is_of(&self, version: HttpVersion, over_tls: bool) -> bool {
+        match self {
+            // They look into requests, which HTTP/2 has in another form.
+            Fault::Caches { .. } | Fault::Closes | Fault::SlowClose => version == HttpVersion::Http1,
+            Fault::MixedUp { .. } => version == HttpVersion::Http2,
+            Fault::SlowHandshake(_) => over_tls,
+            _ => true,
+        }
+    }
+
+    /// How long after its coming a connection is looked at.
+    pub(super) fn delay(&self) -> Option<Duration> {
+        match self {
+            Fault::SlowHandshake(delay) => Some(*delay),
+            _ => None,
+        }
+    }
+
     pub(super) fn begin(&self) -> io::Result<()> {
         match self {
             Fault::Throttled(Throttle::Enter(group)) => fs::write(group.join("cgroup.procs"), "0"),
@@ -144,7 +195,7 @@ impl Faulty {
     }
 }
 
-impl Behaviour for Faulty {
+impl http1::Behaviour for Faulty {
     fn answer<'a>(&'a mut self, request: &[u8], response: &'a [u8]) -> Reply<'a> {
         if let Some(slowness) = &mut self.slowness {
             slowness.one_more();
@@ -162,6 +213,14 @@ impl Behaviour for Faulty {
                 self.answer = [response, b"!"].concat();
                 return Reply::Send(&self.answer);
             }
+            Fault::WrongBody { every } if is_turn(every) => {
+                self.answer = response.to_vec();
+                if let Some(last) = self.answer.last_mut() {
+                    *last ^= 1;
+                }
+                return Reply::Send(&self.answer);
+            }
+            Fault::Unanswered { every } if is_turn(every) => return Reply::Send(b""),
             Fault::Closes | Fault::SlowClose if asks_to_close(request) => {
                 self.answer = saying_close(response);
                 let is_honest = self.fault == Fault::Closes;
@@ -173,6 +232,27 @@ impl Behaviour for Faulty {
             Fault::Caches { .. } => Reply::Send(&self.answer),
             _ => Reply::Send(response),
         }
+    }
+}
+
+impl http2::Behaviour for Faulty {
+    fn turn(&mut self) -> Turn {
+        if let Some(slowness) = &mut self.slowness {
+            slowness.one_more();
+            return Turn::Send(Choice::Right);
+        }
+        self.requests += 1;
+        let is_turn = |every: u64| self.requests.is_multiple_of(every);
+        match self.fault {
+            Fault::Stall { lasts, every } => std::thread::sleep(stall_left(lasts, every, uptime())),
+            Fault::Drops { every } if is_turn(every) => return Turn::Close,
+            Fault::WrongLength { every } if is_turn(every) => return Turn::Send(Choice::LongBody),
+            Fault::WrongBody { every } if is_turn(every) => return Turn::Send(Choice::OtherBody),
+            Fault::Unanswered { every } if is_turn(every) => return Turn::Never,
+            Fault::MixedUp { every } if is_turn(every) => return Turn::OnThePrevious,
+            _ => {}
+        }
+        Turn::Send(Choice::Right)
     }
 }
 
@@ -213,7 +293,7 @@ fn saying_close(response: &[u8]) -> Vec<u8> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::*;
+    use super::{http1::Behaviour, *};
 
     const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok";
 
@@ -237,9 +317,19 @@ mod tests {
         assert_eq!("drops=1%".parse(), Ok(Fault::Drops { every: 100 }));
         assert_eq!("wrong-length".parse(), Ok(Fault::WrongLength { every: 1 }));
         assert_eq!("throttled=own:/a".parse(), Ok(Fault::Throttled(Throttle::Own("/a".into()))));
-        for wrong in
-            ["", "slower", "slower=3", "slower=0%", "drops=200%", "stall=2s/1s", "caches=x", "closes=1"]
-        {
+        for wrong in [
+            "",
+            "slower",
+            "slower=3",
+            "slower=0%",
+            "drops=200%",
+            "stall=2s/1s",
+            "caches=x",
+            "closes=1",
+            "mixed-up=0%",
+            "slow-handshake",
+            "slow-handshake=0s",
+        ] {
             assert_eq!(wrong.parse::<Fault>(), Err(UnknownFault(wrong.to_owned())), "{wrong}");
         }
     }
@@ -255,6 +345,55 @@ mod tests {
     fn a_wrong_length_is_one_byte_too_much() {
         assert!(asked(&mut server("wrong-length"), "/").0.ends_with("\r\n\r\nok!"));
         assert!(asked(&mut server("wrong-length=1%"), "/").0.ends_with("\r\n\r\nok"));
+    }
+
+    #[test]
+    fn a_wrong_body_has_the_right_length() {
+        let mut server = server("wrong-body=50%");
+        let (right, wrong) = (asked(&mut server, "/").0, asked(&mut server, "/").0);
+        assert_eq!(right.as_bytes(), RESPONSE);
+        assert!(wrong != right && wrong.ends_with("\r\n\r\noj"), "{wrong}");
+    }
+
+    #[test]
+    fn what_is_not_answered_keeps_its_connection() {
+        let mut server = server("unanswered=50%");
+        let asked = [(); 4].map(|()| asked(&mut server, "/"));
+        assert!(asked.iter().map(|(answer, stays)| (answer.is_empty(), *stays)).eq([
+            (false, true),
+            (true, true),
+            (false, true),
+            (true, true)
+        ]));
+    }
+
+    #[test]
+    fn each_fault_of_streams_has_its_turn() {
+        let turns = |fault| {
+            let mut server = server(fault);
+            [(); 4].map(|()| http2::Behaviour::turn(&mut server))
+        };
+        let right = Turn::Send(Choice::Right);
+        for (fault, turn) in [
+            ("drops=50%", Turn::Close),
+            ("wrong-length=50%", Turn::Send(Choice::LongBody)),
+            ("wrong-body=50%", Turn::Send(Choice::OtherBody)),
+            ("unanswered=50%", Turn::Never),
+            ("mixed-up=50%", Turn::OnThePrevious),
+        ] {
+            assert_eq!(turns(fault), [right, turn, right, turn], "{fault}");
+        }
+        assert_eq!(turns("slower=3%"), [right; 4]);
+    }
+
+    #[test]
+    fn a_fault_is_refused_where_it_cannot_be() {
+        let is_of = |fault: &str, version, over_tls| fault.parse::<Fault>().unwrap().is_of(version, over_tls);
+        let (http1, http2) = (HttpVersion::Http1, HttpVersion::Http2);
+        assert!(is_of("wrong-body=1%", http1, false) && is_of("wrong-body=1%", http2, true));
+        assert!(is_of("mixed-up=1%", http2, false) && !is_of("mixed-up=1%", http1, false));
+        assert!(is_of("slow-handshake=9ms", http1, true) && !is_of("slow-handshake=9ms", http2, false));
+        assert!(is_of("caches", http1, true) && !is_of("caches", http2, true));
     }
 
     #[test]
@@ -316,7 +455,7 @@ mod tests {
         }
 
         #[test]
-        fn no_words_are_too_much(text in "(slower|stall|caches|drops|wrong-length|throttled)=[0-9a-z%/.:-]{0,20}") {
+        fn no_words_are_too_much(text in "(slower|stall|caches|drops|wrong-length|wrong-body|unanswered|mixed-up|throttled)=[0-9a-z%/.:-]{0,20}") {
             if let Ok(Fault::Drops { every } | Fault::WrongLength { every }) = text.parse::<Fault>() {
                 prop_assert!(every >= 1, "{}", text);
             }

@@ -1,0 +1,252 @@
+//! The response as frames: built once, out of the one that is sent over HTTP/1.1.
+
+use std::io;
+
+use super::frames::{END_HEADERS, END_STREAM, HEAD, Kind, PAYLOAD_MAX, frame, head};
+
+/// Where the number of a stream is in the head of a frame.
+const STREAM: std::ops::Range<usize> = 5..HEAD;
+
+/// Headers that belong to a connection of HTTP/1.1, and are an error in HTTP/2 (RFC 9113, section 8.2.2).
+const OF_HTTP1: [&str; 5] = ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];
+
+/// Names of response headers in HPACK's static table (RFC 7541, appendix A).
+const STATIC_NAMES: [(&str, u8); 11] = [
+    ("cache-control", 24),
+    ("content-encoding", 26),
+    ("content-length", 28),
+    ("content-type", 31),
+    ("date", 33),
+    ("etag", 34),
+    ("last-modified", 44),
+    ("location", 46),
+    ("server", 54),
+    ("set-cookie", 55),
+    ("vary", 59),
+];
+/// Statuses in the same table.
+const STATIC_STATUSES: [(u16, u8); 7] =
+    [(200, 8), (204, 9), (206, 10), (304, 11), (400, 12), (404, 13), (500, 14)];
+/// `:status` with another value.
+const STATUS_NAME: u8 = 8;
+
+/// Which answer a stream is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Choice {
+    Right,
+    /// As long as the right one, and with another byte.
+    OtherBody,
+    /// With one byte more than its head announces.
+    LongBody,
+}
+
+/// All that a stream may be answered with.
+#[derive(Debug)]
+pub(super) struct Answers {
+    right: Answer,
+    other_body: Answer,
+    long_body: Answer,
+}
+
+impl Answers {
+    /// The header block consists of static entries and literals that are not indexed. So it depends on no state of a
+    /// connection, and is the same for every stream.
+    ///
+    /// # Errors
+    /// The bytes are not one response of HTTP/1.1, or its headers are longer than a frame.
+    pub(super) fn from_http1(response: &[u8]) -> io::Result<Answers> {
+        let refused = |why| io::Error::new(io::ErrorKind::InvalidInput, why);
+        let (block, body) =
+            of_http1(response).ok_or_else(|| refused("the response is not one of HTTP/1.1"))?;
+        if block.len() > PAYLOAD_MAX {
+            return Err(refused("the headers of the response do not fit into one frame"));
+        }
+        let answer = |body: &[u8]| Answer::new(&block, body);
+        let long = [body, b"!"].concat();
+        Ok(Answers {
+            right: answer(body),
+            other_body: answer(&with_another_byte(body)),
+            long_body: answer(&long),
+        })
+    }
+
+    pub(super) fn get(&self, choice: Choice) -> &Answer {
+        match choice {
+            Choice::Right => &self.right,
+            Choice::OtherBody => &self.other_body,
+            Choice::LongBody => &self.long_body,
+        }
+    }
+}
+
+/// What a stream is answered with.
+#[derive(Debug)]
+pub(super) struct Answer {
+    /// HEADERS, for the stream 0.
+    head: Vec<u8>,
+    pub(super) body: Vec<u8>,
+    /// Head and body, where the body is of one frame.
+    whole: Option<Vec<u8>>,
+}
+
+impl Answer {
+    fn new(block: &[u8], body: &[u8]) -> Answer {
+        let ends = if body.is_empty() { END_STREAM } else { 0 };
+        let mut head = Vec::new();
+        frame(&mut head, Kind::Headers, END_HEADERS | ends, 0, block);
+        let mut whole = head.clone();
+        if !body.is_empty() {
+            frame(&mut whole, Kind::Data, END_STREAM, 0, body);
+        }
+        let whole = (body.len() <= PAYLOAD_MAX).then_some(whole);
+        Answer { head, body: body.to_vec(), whole }
+    }
+
+    /// The whole answer; nothing, and nothing is written, if its body needs several frames.
+    pub(super) fn write_whole(&self, stream: u32, out: &mut Vec<u8>) -> Option<()> {
+        let at = out.len();
+        out.extend_from_slice(self.whole.as_ref()?);
+        patch(&mut out[at..], stream);
+        if !self.body.is_empty() {
+            patch(&mut out[at + self.head.len()..], stream);
+        }
+        Some(())
+    }
+
+    /// All before the body; the end of the stream if there is none.
+    pub(super) fn write_head(&self, stream: u32, out: &mut Vec<u8>) {
+        let at = out.len();
+        out.extend_from_slice(&self.head);
+        patch(&mut out[at..], stream);
+    }
+
+    /// A frame with this part of the body.
+    pub(super) fn write_body(&self, stream: u32, part: std::ops::Range<usize>, out: &mut Vec<u8>) {
+        let flags = if part.end == self.body.len() { END_STREAM } else { 0 };
+        out.extend_from_slice(&head(part.len(), Kind::Data, flags, stream));
+        out.extend_from_slice(&self.body[part]);
+    }
+}
+
+fn patch(frame: &mut [u8], stream: u32) {
+    frame[STREAM].copy_from_slice(&stream.to_be_bytes());
+}
+
+/// A body without a byte stays as it is.
+fn with_another_byte(body: &[u8]) -> Vec<u8> {
+    let mut other = body.to_vec();
+    if let Some(last) = other.last_mut() {
+        *last ^= 1;
+    }
+    other
+}
+
+/// The header block and the body of a response.
+fn of_http1(response: &[u8]) -> Option<(Vec<u8>, &[u8])> {
+    let mut headers = [httparse::EMPTY_HEADER; 64];
+    let mut parsed = httparse::Response::new(&mut headers);
+    let httparse::Status::Complete(end) = parsed.parse(response).ok()? else { return None };
+    let (status, body) = (parsed.code?, &response[end..]);
+    let mut block = Vec::new();
+    match STATIC_STATUSES.iter().find(|(known, _)| *known == status) {
+        Some((_, index)) => block.push(0x80 | index),
+        None => {
+            name_by_index(STATUS_NAME, &mut block);
+            literal(status.to_string().as_bytes(), &mut block);
+        }
+    }
+    for header in parsed.headers.iter() {
+        let name = header.name.to_ascii_lowercase();
+        if !OF_HTTP1.contains(&name.as_str()) {
+            field(&name, header.value, &mut block);
+        }
+    }
+    Some((block, body))
+}
+
+/// A literal without indexing.
+fn field(name: &str, value: &[u8], block: &mut Vec<u8>) {
+    match STATIC_NAMES.iter().find(|(known, _)| *known == name) {
+        Some((_, index)) => name_by_index(*index, block),
+        None => {
+            block.push(0);
+            literal(name.as_bytes(), block);
+        }
+    }
+    literal(value, block);
+}
+
+fn name_by_index(index: u8, block: &mut Vec<u8>) {
+    integer(index.into(), 4, block);
+}
+
+/// A string as it is, without Huffman's code.
+fn literal(text: &[u8], block: &mut Vec<u8>) {
+    integer(text.len(), 7, block);
+    block.extend_from_slice(text);
+}
+
+/// An integer with a prefix of so many bits, before which there are zeros (RFC 7541, section 5.1).
+fn integer(value: usize, prefix: u32, block: &mut Vec<u8>) {
+    let full = (1_usize << prefix) - 1;
+    if value < full {
+        return block.push(value as u8);
+    }
+    block.push(full as u8);
+    let mut rest = value - full;
+    while rest >= 0x80 {
+        block.push(0x80 | (rest & 0x7f) as u8);
+        rest >>= 7;
+    }
+    block.push(rest as u8);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_integer_is_written_as_the_rfc_has_it() {
+        let written = |value, prefix| {
+            let mut block = Vec::new();
+            integer(value, prefix, &mut block);
+            block
+        };
+        // RFC 7541, appendix C.1.
+        assert_eq!(written(10, 5), [0b01010]);
+        assert_eq!(written(1337, 5), [0b11111, 0b10011010, 0b00001010]);
+        assert_eq!((written(42, 8), written(15, 4), written(127, 7)), (vec![42], vec![15, 0], vec![127, 0]));
+    }
+
+    #[test]
+    fn a_response_keeps_its_headers_and_loses_those_of_a_connection() {
+        let response = b"HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\nX-A: b\r\n\r\nok";
+        let (block, body) = of_http1(response).unwrap();
+        // content-length is the index 28: 15, and 13 more.
+        assert_eq!(block, [&[0x88, 15, 13, 1][..], b"2", &[0, 3], b"x-a", &[1], b"b"].concat());
+        assert_eq!(body, b"ok");
+    }
+
+    #[test]
+    fn a_status_that_is_not_in_the_table_is_a_literal() {
+        let (block, _) = of_http1(b"HTTP/1.1 201 Created\r\n\r\n").unwrap();
+        assert_eq!(block, [&[8, 3][..], b"201"].concat());
+        assert_eq!(of_http1(b"HTTP/1.1 404 Not Found\r\n\r\n").unwrap().0, [0x8d]);
+        assert_eq!(of_http1(b"hello"), None);
+    }
+
+    #[test]
+    fn an_answer_in_one_piece_is_the_answer_in_parts() {
+        for body in [&b""[..], b"ok"] {
+            let answer = Answer::new(&[0x88], body);
+            let (mut whole, mut parts) = (b"before".to_vec(), b"before".to_vec());
+            answer.write_whole(0x1234, &mut whole).unwrap();
+            answer.write_head(0x1234, &mut parts);
+            if !body.is_empty() {
+                answer.write_body(0x1234, 0..body.len(), &mut parts);
+            }
+            assert_eq!(whole, parts);
+        }
+        assert_eq!(Answer::new(&[0x88], &[0; PAYLOAD_MAX + 1]).write_whole(1, &mut Vec::new()), None);
+    }
+}

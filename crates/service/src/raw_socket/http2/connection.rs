@@ -1,0 +1,367 @@
+//! One connection of HTTP/2: what each frame of its client does.
+
+use super::{
+    Behaviour, Http2, Turn,
+    answers::{Answers, Choice},
+    frames::{ACK, Code, END_HEADERS, END_STREAM, Frame, Kind, PAYLOAD_MAX, frame},
+    streams::{self, Sending, Stream, Streams},
+    window::{self, Inbound, Outbound},
+};
+
+/// How many streams may wait at a time. Those that are answered at once count for nothing.
+const STREAMS_MAX: usize = 1024;
+/// How much a client may send on all streams before it is given back.
+const INBOUND: u32 = 16 << 20;
+/// Once so many bytes are to be sent, bodies wait until they are.
+const AHEAD_BYTES: usize = 128 << 10;
+
+/// Settings, by number (RFC 9113, section 6.5.2).
+mod setting {
+    pub(super) const ENABLE_PUSH: u16 = 2;
+    pub(super) const MAX_CONCURRENT_STREAMS: u16 = 3;
+    pub(super) const INITIAL_WINDOW_SIZE: u16 = 4;
+    pub(super) const MAX_FRAME_SIZE: u16 = 5;
+}
+
+/// Why a connection ends.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// It is closed without a word.
+    Silent,
+    Goaway(Code),
+}
+
+/// What a client did that it may not do.
+enum Violation {
+    OfStream(u32, Code),
+    OfConnection(End),
+}
+
+impl From<Code> for Violation {
+    fn from(code: Code) -> Violation {
+        Violation::OfConnection(End::Goaway(code))
+    }
+}
+
+type Checked = Result<(), Violation>;
+
+fn require(holds: bool, code: Code) -> Result<(), Code> {
+    if holds { Ok(()) } else { Err(code) }
+}
+
+/// A header block whose end is missing.
+#[derive(Clone, Copy)]
+struct Block {
+    stream: u32,
+    ends_stream: bool,
+}
+
+/// The state of a connection.
+pub(super) struct Connection {
+    /// Whether the client's first SETTINGS have come.
+    is_settled: bool,
+    block: Option<Block>,
+    /// The newest stream of the client.
+    newest: u32,
+    /// The stream that was answered last.
+    answered: Option<u32>,
+    streams: Streams,
+    inbound: Inbound,
+    outbound: Outbound,
+    /// The window of each new stream.
+    initial_outbound: u32,
+    /// Whether an answer that waits may go on.
+    may_go_on: bool,
+}
+
+impl Default for Connection {
+    fn default() -> Connection {
+        Connection {
+            is_settled: false,
+            block: None,
+            newest: 0,
+            answered: None,
+            streams: Streams::default(),
+            inbound: Inbound::new(INBOUND),
+            outbound: Outbound::new(window::INITIAL),
+            initial_outbound: window::INITIAL,
+            may_go_on: false,
+        }
+    }
+}
+
+/// What a server begins with.
+pub(super) fn greet(out: &mut Vec<u8>) {
+    let settings = [
+        (setting::MAX_CONCURRENT_STREAMS, STREAMS_MAX as u32),
+        (setting::INITIAL_WINDOW_SIZE, streams::INBOUND),
+    ];
+    let payload =
+        settings.map(|(name, value)| [&name.to_be_bytes()[..], &value.to_be_bytes()].concat()).concat();
+    frame(out, Kind::Settings, 0, 0, &payload);
+    frame(out, Kind::WindowUpdate, 0, 0, &(INBOUND - window::INITIAL).to_be_bytes());
+}
+
+impl Connection {
+    /// Does what a frame asks for.
+    pub(super) fn take<B: Behaviour>(
+        &mut self,
+        frame: &Frame<'_>,
+        server: &mut Http2<B>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), End> {
+        match self.dispatch(frame, server, out) {
+            Ok(()) => Ok(()),
+            Err(Violation::OfConnection(end)) => Err(end),
+            Err(Violation::OfStream(stream, code)) => {
+                self.streams.remove(stream);
+                super::frames::frame(out, Kind::RstStream, 0, stream, &(code as u32).to_be_bytes());
+                Ok(())
+            }
+        }
+    }
+
+    fn dispatch<B: Behaviour>(
+        &mut self,
+        frame: &Frame<'_>,
+        server: &mut Http2<B>,
+        out: &mut Vec<u8>,
+    ) -> Checked {
+        let head = frame.head;
+        let goes_on = self.block.map(|block| (Some(Kind::Continuation), block.stream));
+        require(goes_on.is_none_or(|block| block == (head.kind, head.stream)), Code::Protocol)?;
+        require(self.is_settled || head.kind == Some(Kind::Settings), Code::Protocol)?;
+        match head.kind {
+            Some(Kind::Headers) => self.headers(frame, server, out),
+            Some(Kind::Continuation) => {
+                let block = self.block.take().ok_or(Code::Protocol)?;
+                self.block(block, head.has(END_HEADERS), server, out)
+            }
+            Some(Kind::Data) => self.data(frame, server, out),
+            Some(Kind::WindowUpdate) => self.window_update(frame),
+            Some(Kind::Settings) => self.settings(frame, out),
+            Some(Kind::Ping) => ping(frame, out),
+            Some(Kind::RstStream) => self.reset(frame),
+            Some(Kind::Priority) => {
+                require(head.stream != 0, Code::Protocol)?;
+                let violation = Violation::OfStream(head.stream, Code::FrameSize);
+                if head.length == 5 { Ok(()) } else { Err(violation) }
+            }
+            // The streams that there are go on; the client closes when it has seen enough.
+            Some(Kind::Goaway) => Ok(require(head.stream == 0, Code::Protocol)?),
+            Some(Kind::PushPromise) => Err(Code::Protocol.into()),
+            None => Ok(()),
+        }
+    }
+
+    fn headers<B: Behaviour>(
+        &mut self,
+        frame: &Frame<'_>,
+        server: &mut Http2<B>,
+        out: &mut Vec<u8>,
+    ) -> Checked {
+        let (stream, ends_stream) = (frame.head.stream, frame.head.has(END_STREAM));
+        require(stream % 2 == 1 && frame.is_well_padded(), Code::Protocol)?;
+        if stream <= self.newest {
+            // The only header block that may follow another is that of the trailers.
+            require(self.streams.receiving(stream).is_some(), Code::StreamClosed)?;
+            require(ends_stream, Code::Protocol)?;
+        }
+        self.block(Block { stream, ends_stream }, frame.head.has(END_HEADERS), server, out)
+    }
+
+    /// A part of a header block.
+    fn block<B: Behaviour>(
+        &mut self,
+        block: Block,
+        is_last: bool,
+        server: &mut Http2<B>,
+        out: &mut Vec<u8>,
+    ) -> Checked {
+        if !is_last {
+            self.block = Some(block);
+            return Ok(());
+        }
+        let Block { stream, ends_stream } = block;
+        if stream <= self.newest {
+            return self.end_of_request(stream, server, out);
+        }
+        self.newest = stream;
+        if self.streams.count() == STREAMS_MAX {
+            return Err(Violation::OfStream(stream, Code::Refused));
+        }
+        let new = Stream::new(stream, Outbound::new(self.initial_outbound));
+        if ends_stream {
+            return self.answer(new, server, out);
+        }
+        self.streams.add(new);
+        Ok(())
+    }
+
+    fn data<B: Behaviour>(&mut self, frame: &Frame<'_>, server: &mut Http2<B>, out: &mut Vec<u8>) -> Checked {
+        let (stream, length) = (frame.head.stream, frame.head.length);
+        require(stream % 2 == 1 && stream <= self.newest && frame.is_well_padded(), Code::Protocol)?;
+        if let Some(granted) = self.inbound.take(length)? {
+            give_back(0, granted, out);
+        }
+        let closed = Violation::OfStream(stream, Code::StreamClosed);
+        let receiving = self.streams.receiving(stream).ok_or(closed)?;
+        let granted = receiving.inbound.take(length).map_err(|code| Violation::OfStream(stream, code))?;
+        if frame.head.has(END_STREAM) {
+            return self.end_of_request(stream, server, out);
+        }
+        if let Some(granted) = granted {
+            give_back(stream, granted, out);
+        }
+        Ok(())
+    }
+
+    fn end_of_request<B: Behaviour>(
+        &mut self,
+        stream: u32,
+        server: &mut Http2<B>,
+        out: &mut Vec<u8>,
+    ) -> Checked {
+        match self.streams.remove(stream) {
+            Some(stream) => self.answer(stream, server, out),
+            None => Ok(()),
+        }
+    }
+
+    fn answer<B: Behaviour>(
+        &mut self,
+        mut stream: Stream,
+        server: &mut Http2<B>,
+        out: &mut Vec<u8>,
+    ) -> Checked {
+        let choice = match server.behaviour.turn() {
+            Turn::Send(choice) => choice,
+            Turn::OnThePrevious => {
+                stream.number = self.answered.unwrap_or(stream.number);
+                Choice::Right
+            }
+            Turn::Never => return Ok(()),
+            Turn::Close => return Err(Violation::OfConnection(End::Silent)),
+        };
+        self.answered = Some(stream.number);
+        self.send(stream, choice, &server.answers, out);
+        Ok(())
+    }
+
+    /// At once and in one piece, if the windows allow it.
+    fn send(&mut self, mut stream: Stream, choice: Choice, answers: &Answers, out: &mut Vec<u8>) {
+        let answer = answers.get(choice);
+        let bytes = answer.body.len();
+        let fits = bytes <= self.outbound.left().min(stream.outbound.left()) && out.len() < AHEAD_BYTES;
+        if fits && answer.write_whole(stream.number, out).is_some() {
+            return self.outbound.spend(bytes);
+        }
+        answer.write_head(stream.number, out);
+        stream.sending = Some(Sending { choice, sent: 0 });
+        self.may_go_on = true;
+        self.streams.add(stream);
+    }
+
+    /// Goes on with the answers that wait for a window, or for what was to be sent before.
+    pub(super) fn go_on(&mut self, answers: &Answers, out: &mut Vec<u8>) {
+        if !std::mem::take(&mut self.may_go_on) {
+            return;
+        }
+        let outbound = &mut self.outbound;
+        self.streams.keep(|stream| !go_on(stream, outbound, answers, out));
+        self.may_go_on = out.len() >= AHEAD_BYTES;
+    }
+
+    fn window_update(&mut self, frame: &Frame<'_>) -> Checked {
+        let stream = frame.head.stream;
+        let by = i64::from(frame.number().ok_or(Code::FrameSize)? & 0x7fff_ffff);
+        self.may_go_on = true;
+        if stream == 0 {
+            require(by > 0, Code::Protocol)?;
+            return Ok(self.outbound.grow(by)?);
+        }
+        require(stream % 2 == 1 && stream <= self.newest, Code::Protocol)?;
+        let of_stream = |code| Violation::OfStream(stream, code);
+        require(by > 0, Code::Protocol).map_err(of_stream)?;
+        // Most streams are answered and over when their window grows.
+        let Some(stream) = self.streams.find(stream) else { return Ok(()) };
+        stream.outbound.grow(by).map_err(of_stream)
+    }
+
+    fn settings(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) -> Checked {
+        require(frame.head.stream == 0, Code::Protocol)?;
+        if frame.head.has(ACK) {
+            require(self.is_settled, Code::Protocol)?;
+            return Ok(require(frame.head.length == 0, Code::FrameSize)?);
+        }
+        let (settings, rest) = frame.payload.as_chunks::<6>();
+        require(rest.is_empty(), Code::FrameSize)?;
+        for [a, b, value @ ..] in settings {
+            self.setting(u16::from_be_bytes([*a, *b]), u32::from_be_bytes(*value))?;
+        }
+        self.is_settled = true;
+        super::frames::frame(out, Kind::Settings, ACK, 0, b"");
+        Ok(())
+    }
+
+    fn setting(&mut self, name: u16, value: u32) -> Result<(), Code> {
+        match name {
+            setting::ENABLE_PUSH => require(value <= 1, Code::Protocol),
+            setting::MAX_FRAME_SIZE => {
+                require((PAYLOAD_MAX..1 << 24).contains(&(value as usize)), Code::Protocol)
+            }
+            setting::INITIAL_WINDOW_SIZE => {
+                require(value < 1 << 31, Code::FlowControl)?;
+                let by = i64::from(value) - i64::from(self.initial_outbound);
+                self.initial_outbound = value;
+                self.may_go_on = true;
+                self.streams.all().try_for_each(|stream| stream.outbound.grow(by))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn reset(&mut self, frame: &Frame<'_>) -> Checked {
+        require(frame.head.length == 4, Code::FrameSize)?;
+        require(frame.head.stream % 2 == 1 && frame.head.stream <= self.newest, Code::Protocol)?;
+        self.streams.remove(frame.head.stream);
+        Ok(())
+    }
+
+    /// GOAWAY, with the newest stream that was looked at.
+    pub(super) fn say_goodbye(&self, code: Code, out: &mut Vec<u8>) {
+        let payload = [self.newest, code as u32].map(u32::to_be_bytes).concat();
+        frame(out, Kind::Goaway, 0, 0, &payload);
+    }
+}
+
+/// Sends of an answer what may be sent; true once that is all.
+fn go_on(stream: &mut Stream, connection: &mut Outbound, answers: &Answers, out: &mut Vec<u8>) -> bool {
+    let Some(sending) = &mut stream.sending else { return false };
+    let answer = answers.get(sending.choice);
+    while out.len() < AHEAD_BYTES {
+        let left = answer.body.len() - sending.sent;
+        let bytes = left.min(PAYLOAD_MAX).min(stream.outbound.left()).min(connection.left());
+        if bytes == 0 {
+            return left == 0;
+        }
+        answer.write_body(stream.number, sending.sent..sending.sent + bytes, out);
+        sending.sent += bytes;
+        stream.outbound.spend(bytes);
+        connection.spend(bytes);
+    }
+    answer.body.len() == sending.sent
+}
+
+fn give_back(stream: u32, bytes: u32, out: &mut Vec<u8>) {
+    frame(out, Kind::WindowUpdate, 0, stream, &bytes.to_be_bytes());
+}
+
+fn ping(frame: &Frame<'_>, out: &mut Vec<u8>) -> Checked {
+    require(frame.head.stream == 0, Code::Protocol)?;
+    require(frame.head.length == 8, Code::FrameSize)?;
+    if !frame.head.has(ACK) {
+        super::frames::frame(out, Kind::Ping, ACK, 0, frame.payload);
+    }
+    Ok(())
+}

@@ -1,0 +1,263 @@
+//! Frames of HTTP/2 (RFC 9113, section 4): split out of bytes that may be cut anywhere, and written.
+
+/// What a client begins with.
+pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// The head of each frame.
+pub(super) const HEAD: usize = 9;
+/// The longest payload without another agreement, which this server asks for in neither direction.
+pub(super) const PAYLOAD_MAX: usize = 16_384;
+
+pub(super) const END_STREAM: u8 = 0x1;
+pub(super) const ACK: u8 = 0x1;
+pub(super) const END_HEADERS: u8 = 0x4;
+const PADDED: u8 = 0x8;
+const PRIORITY: u8 = 0x20;
+
+/// The types of frames, by number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::FromRepr)]
+#[repr(u8)]
+pub(super) enum Kind {
+    Data,
+    Headers,
+    Priority,
+    RstStream,
+    Settings,
+    PushPromise,
+    Ping,
+    Goaway,
+    WindowUpdate,
+    Continuation,
+}
+
+/// Why a stream or a connection ends (section 7), by number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub(super) enum Code {
+    Protocol = 0x1,
+    FlowControl = 0x3,
+    StreamClosed = 0x5,
+    FrameSize = 0x6,
+    Refused = 0x7,
+}
+
+/// A frame that is there to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Frame<'a> {
+    pub(super) head: Head,
+    /// As much of the payload as a server looks at that decodes nothing.
+    pub(super) payload: &'a [u8],
+}
+
+/// What stands before each payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) length: usize,
+    /// Absent for a type that this server does not know, which is no error.
+    pub(super) kind: Option<Kind>,
+    flags: u8,
+    pub(super) stream: u32,
+}
+
+impl Head {
+    fn of(bytes: &[u8]) -> Option<Head> {
+        let [a, b, c, kind, flags, stream @ ..] = bytes.first_chunk::<HEAD>()?;
+        Some(Head {
+            length: u32::from_be_bytes([0, *a, *b, *c]) as usize,
+            kind: Kind::from_repr(*kind),
+            flags: *flags,
+            // The first bit means nothing.
+            stream: u32::from_be_bytes(*stream) & 0x7fff_ffff,
+        })
+    }
+
+    pub(super) fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// How much of the payload a server looks at that decodes nothing.
+    fn wanted(&self) -> usize {
+        match self.kind {
+            Some(Kind::Data | Kind::Headers) => usize::from(self.has(PADDED)).min(self.length),
+            Some(Kind::Settings | Kind::Ping | Kind::RstStream | Kind::WindowUpdate) => self.length,
+            _ => 0,
+        }
+    }
+}
+
+impl Frame<'_> {
+    /// Whether a body or a header block has room for what its flags announce.
+    pub(super) fn is_well_padded(&self) -> bool {
+        let priority = if self.head.kind == Some(Kind::Headers) && self.head.has(PRIORITY) { 5 } else { 0 };
+        let padding = match (self.head.has(PADDED), self.payload.first()) {
+            (true, Some(padding)) => 1 + usize::from(*padding),
+            (true, None) => 1,
+            (false, _) => 0,
+        };
+        priority + padding <= self.head.length
+    }
+
+    /// The payload as one number, if it has that length.
+    pub(super) fn number(&self) -> Option<u32> {
+        self.payload.try_into().ok().map(u32::from_be_bytes)
+    }
+}
+
+/// Splits frames out of what is read. Bodies and header blocks are passed over and not kept.
+#[derive(Debug, Default)]
+pub(super) struct Splitter {
+    /// What there is of a frame whose end is missing, as far as it is looked at.
+    begun: Vec<u8>,
+    /// How much of its payload was passed over.
+    passed: usize,
+    /// The last frame that came in parts.
+    whole: Vec<u8>,
+}
+
+impl Splitter {
+    /// The next frame, which is taken from `read`; nothing if its end is missing, and then all is taken.
+    pub(super) fn next<'s, 'i: 's>(&'s mut self, read: &mut &'i [u8]) -> Result<Option<Frame<'s>>, Code> {
+        if self.begun.is_empty()
+            && let Some(head) = Head::of(read)
+            && read.len() >= HEAD + head.length
+        {
+            check(head)?;
+            let (frame, rest) = read.split_at(HEAD + head.length);
+            *read = rest;
+            return Ok(Some(Frame { head, payload: &frame[HEAD..][..head.wanted()] }));
+        }
+        self.gather(read)
+    }
+
+    fn gather<'s>(&'s mut self, read: &mut &[u8]) -> Result<Option<Frame<'s>>, Code> {
+        self.keep(HEAD, read);
+        let Some(head) = Head::of(&self.begun) else { return Ok(None) };
+        check(head)?;
+        let wanted = head.wanted();
+        self.keep(HEAD + wanted, read);
+        let passed = (head.length - wanted - self.passed).min(read.len());
+        *read = &read[passed..];
+        self.passed += passed;
+        if self.begun.len() < HEAD + wanted || wanted + self.passed < head.length {
+            return Ok(None);
+        }
+        std::mem::swap(&mut self.begun, &mut self.whole);
+        self.begun.clear();
+        self.passed = 0;
+        Ok(Some(Frame { head, payload: &self.whole[HEAD..] }))
+    }
+
+    /// Keeps the first `count` bytes of a frame.
+    fn keep(&mut self, count: usize, read: &mut &[u8]) {
+        let missing = count.saturating_sub(self.begun.len()).min(read.len());
+        self.begun.extend_from_slice(&read[..missing]);
+        *read = &read[missing..];
+    }
+}
+
+fn check(head: Head) -> Result<(), Code> {
+    if head.length <= PAYLOAD_MAX { Ok(()) } else { Err(Code::FrameSize) }
+}
+
+/// The head of a frame that is sent.
+pub(super) fn head(length: usize, kind: Kind, flags: u8, stream: u32) -> [u8; HEAD] {
+    let ([_, a, b, c], [d, e, f, g]) = ((length as u32).to_be_bytes(), stream.to_be_bytes());
+    [a, b, c, kind as u8, flags, d, e, f, g]
+}
+
+/// A whole frame with a short payload.
+pub(super) fn frame(out: &mut Vec<u8>, kind: Kind, flags: u8, stream: u32, payload: &[u8]) {
+    out.extend_from_slice(&head(payload.len(), kind, flags, stream));
+    out.extend_from_slice(payload);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn written(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+        let mut bytes = head(payload.len(), Kind::Data, flags, stream).to_vec();
+        bytes[3] = kind;
+        bytes.extend_from_slice(payload);
+        bytes
+    }
+
+    /// All frames of bytes that come in parts, as text.
+    fn split(parts: &[&[u8]]) -> Vec<String> {
+        let mut splitter = Splitter::default();
+        let mut frames = Vec::new();
+        for mut part in parts.iter().copied() {
+            loop {
+                match splitter.next(&mut part) {
+                    Ok(Some(frame)) => frames.push(format!("{frame:?}")),
+                    Ok(None) => break,
+                    Err(code) => return [frames, vec![format!("{code:?}")]].concat(),
+                }
+            }
+            assert!(part.is_empty(), "all is taken");
+        }
+        frames
+    }
+
+    #[test]
+    fn a_frame_is_read_as_it_was_written() {
+        let bytes = written(8, 0, 7, &[0, 0, 1, 0]);
+        let mut read = &bytes[..];
+        let mut splitter = Splitter::default();
+        let frame = splitter.next(&mut read).unwrap().unwrap();
+        assert_eq!(
+            (frame.head.kind, frame.head.stream, frame.number()),
+            (Some(Kind::WindowUpdate), 7, Some(256))
+        );
+        assert!(read.is_empty());
+    }
+
+    #[test]
+    fn a_body_is_passed_over_and_not_kept() {
+        let body = [7; PAYLOAD_MAX];
+        let bytes = written(0, END_STREAM, 1, &body);
+        let mut splitter = Splitter::default();
+        for mut part in bytes.chunks(100) {
+            let frame = splitter.next(&mut part).unwrap();
+            assert!(frame.is_none_or(|frame| frame.head.length == PAYLOAD_MAX && frame.payload.is_empty()));
+        }
+        assert!(splitter.begun.is_empty() && splitter.whole.len() == HEAD);
+    }
+
+    #[test]
+    fn a_frame_that_is_too_long_is_refused_by_its_head() {
+        let bytes = head(PAYLOAD_MAX + 1, Kind::Data, 0, 1);
+        assert_eq!(split(&[&bytes]), ["FrameSize"]);
+        assert_eq!(split(&[&bytes[..5], &bytes[5..]]), ["FrameSize"]);
+    }
+
+    #[test]
+    fn padding_must_fit() {
+        let is_fine = |kind, flags, payload: &[u8]| {
+            let bytes = written(kind, flags, 1, payload);
+            Splitter::default().next(&mut &bytes[..]).unwrap().unwrap().is_well_padded()
+        };
+        assert!(is_fine(0, 0, b"") && is_fine(0, PADDED, &[2, 0, 0]) && is_fine(1, PRIORITY, &[0; 5]));
+        assert!(!is_fine(0, PADDED, b"") && !is_fine(0, PADDED, &[3, 0, 0]));
+        assert!(!is_fine(1, PRIORITY, &[0; 4]) && !is_fine(1, PRIORITY | PADDED, &[1, 0, 0, 0, 0, 0]));
+    }
+
+    proptest! {
+        #[test]
+        fn cutting_changes_nothing(
+            frames in prop::collection::vec((0_u8..12, any::<u8>(), 0_u32..9, prop::collection::vec(any::<u8>(), 0..30)), 0..6),
+            cuts in prop::collection::vec(0_usize..200, 0..6),
+        ) {
+            let bytes: Vec<u8> =
+                frames.iter().flat_map(|(kind, flags, stream, payload)| written(*kind, *flags, *stream, payload)).collect();
+            let whole = split(&[&bytes]);
+            prop_assert_eq!(whole.len(), frames.len());
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
+            cuts.extend([0, bytes.len()]);
+            cuts.sort_unstable();
+            let parts: Vec<&[u8]> = cuts.windows(2).map(|cut| &bytes[cut[0]..cut[1]]).collect();
+            prop_assert_eq!(split(&parts), whole);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Flow control (RFC 9113, section 5.2): how much may still come, and how much may still be sent.
+
+use super::frames::Code;
+
+/// The window of a connection and of its streams before either side asked for another.
+pub(super) const INITIAL: u32 = 65_535;
+/// No window may be larger.
+const MAX: i64 = 0x7fff_ffff;
+
+/// How much a client may still send. What it sent is given back once it is half the window: bodies are passed over, so a
+/// server needs no smaller steps.
+#[derive(Debug)]
+pub(super) struct Inbound {
+    size: u32,
+    taken: u32,
+}
+
+impl Inbound {
+    pub(super) fn new(size: u32) -> Inbound {
+        Inbound { size, taken: 0 }
+    }
+
+    /// Takes the payload of a frame, and says what to give back, if anything.
+    pub(super) fn take(&mut self, bytes: usize) -> Result<Option<u32>, Code> {
+        self.taken += bytes as u32;
+        match self.taken {
+            taken if taken > self.size => Err(Code::FlowControl),
+            taken if taken > self.size / 2 => Ok(Some(std::mem::take(&mut self.taken))),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// How much may still be sent. A client that lowers its initial window makes those of streams negative.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Outbound(i64);
+
+impl Outbound {
+    pub(super) fn new(size: u32) -> Outbound {
+        Outbound(size.into())
+    }
+
+    pub(super) fn left(self) -> usize {
+        usize::try_from(self.0).unwrap_or(0)
+    }
+
+    pub(super) fn spend(&mut self, bytes: usize) {
+        self.0 -= bytes as i64;
+    }
+
+    /// By what a client grants, or by the difference of two of its settings.
+    pub(super) fn grow(&mut self, by: i64) -> Result<(), Code> {
+        self.0 += by;
+        if self.0 <= MAX { Ok(()) } else { Err(Code::FlowControl) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_client_that_sends_more_than_it_may_is_found_out() {
+        let mut window = Inbound::new(100);
+        assert_eq!(window.take(50), Ok(None));
+        assert_eq!(window.take(1), Ok(Some(51)));
+        assert_eq!(window.take(101), Err(Code::FlowControl));
+    }
+
+    #[test]
+    fn a_window_may_become_negative_and_not_too_large() {
+        let mut window = Outbound::new(10);
+        window.grow(-30).unwrap();
+        assert_eq!(window.left(), 0);
+        window.grow(25).unwrap();
+        assert_eq!(window.left(), 5);
+        window.spend(5);
+        assert_eq!((window.grow(MAX), window.grow(1)), (Ok(()), Err(Code::FlowControl)));
+    }
+
+    proptest! {
+        #[test]
+        fn an_upload_of_any_length_goes_on(frames in prop::collection::vec(0_usize..=50, 0..200)) {
+            let (mut window, mut left) = (Inbound::new(100), 100);
+            for bytes in frames {
+                prop_assert!(left >= 50, "half of it is always free");
+                left -= bytes as u32;
+                left += window.take(bytes).unwrap().unwrap_or(0);
+            }
+        }
+    }
+}

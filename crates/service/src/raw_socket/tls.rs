@@ -1,0 +1,166 @@
+//! TLS 1.3 below another protocol, by rustls' usual connection: bytes in, bytes out, and nothing of the socket.
+//!
+//! It copies what is read and what is sent twice each, into memory of rustls and out of it. Its unbuffered connection would
+//! save that, and needs a record layer of one's own after the handshake. For answers of some hundred bytes the copies are
+//! small beside the ciphers and the system calls, and frameworks in Rust pay for the same: this is the library as it is.
+
+use std::{
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use rustls::{
+    ServerConfig, ServerConnection,
+    crypto::aws_lc_rs,
+    pki_types::{
+        CertificateDer, PrivateKeyDer,
+        pem::{self, PemObject},
+    },
+};
+
+use super::worker::{Reply, Wire};
+
+/// Who a server is: its certificates and the key to the first.
+#[derive(Debug)]
+pub struct ServerIdentity {
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+}
+
+/// What is wrong with the files of a [`ServerIdentity`].
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum IdentityError {
+    #[error("{0} has no certificate")]
+    NoCertificate(PathBuf),
+    #[error("cannot read certificates from {0}")]
+    Certificate(PathBuf, #[source] pem::Error),
+    #[error("cannot read a private key from {0}")]
+    Key(PathBuf, #[source] pem::Error),
+    #[error("certificate and key do not fit")]
+    Unfit(#[from] rustls::Error),
+}
+
+impl ServerIdentity {
+    /// Out of two files in PEM: the certificates, the server's own first, and its private key.
+    ///
+    /// # Errors
+    /// A file cannot be read, or the key is not that of the certificate.
+    pub fn read(certificates: &Path, key: &Path) -> Result<ServerIdentity, IdentityError> {
+        let unreadable = |error| IdentityError::Certificate(certificates.to_owned(), error);
+        let chain: Vec<_> =
+            CertificateDer::pem_file_iter(certificates).and_then(Iterator::collect).map_err(unreadable)?;
+        if chain.is_empty() {
+            return Err(IdentityError::NoCertificate(certificates.to_owned()));
+        }
+        let key =
+            PrivateKeyDer::from_pem_file(key).map_err(|error| IdentityError::Key(key.to_owned(), error))?;
+        let identity = ServerIdentity { chain, key };
+        identity.config(b"")?;
+        Ok(identity)
+    }
+
+    /// Tickets are stateless, so that any number of clients can resume.
+    pub(super) fn config(&self, alpn: &[u8]) -> Result<Arc<ServerConfig>, rustls::Error> {
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_protocol_versions(&[&rustls::version::TLS13])?
+            .with_no_client_auth()
+            .with_single_cert(self.chain.clone(), self.key.clone_key())?;
+        config.alpn_protocols = vec![alpn.to_vec()];
+        config.ticketer = aws_lc_rs::Ticketer::new()?;
+        Ok(Arc::new(config))
+    }
+}
+
+/// One thread's TLS, and what is spoken over it.
+pub(super) struct Tls<W> {
+    config: Arc<ServerConfig>,
+    delay: Option<Duration>,
+    inner: W,
+    read: Vec<u8>,
+    answer: Vec<u8>,
+}
+
+impl<W> Tls<W> {
+    /// With a delay before each handshake, for trials of the instrument.
+    pub(super) fn new(config: Arc<ServerConfig>, delay: Option<Duration>, inner: W) -> Tls<W> {
+        Tls { config, delay, inner, read: Vec::new(), answer: Vec::new() }
+    }
+}
+
+/// What is kept of a connection.
+pub(super) struct Secured<S> {
+    tls: Box<ServerConnection>,
+    inner: S,
+}
+
+impl<W: Wire> Wire for Tls<W> {
+    type State = Secured<W::State>;
+
+    fn delay(&self) -> Option<Duration> {
+        self.delay
+    }
+
+    fn open(&self) -> io::Result<Secured<W::State>> {
+        let mut tls = ServerConnection::new(Arc::clone(&self.config)).map_err(io::Error::other)?;
+        // All that there is to send is taken at once.
+        tls.set_buffer_limit(None);
+        Ok(Secured { tls: Box::new(tls), inner: self.inner.open()? })
+    }
+
+    fn take<'a>(&'a mut self, state: &mut Self::State, read: &[u8], out: &'a mut Vec<u8>) -> Reply<'a> {
+        out.clear();
+        self.read.clear();
+        let Secured { tls, inner } = state;
+        let Ok(mut goes_on) = decrypt(tls, read, &mut self.read) else {
+            // The alert, if there is one.
+            return finish(tls, false, out);
+        };
+        if !self.read.is_empty() {
+            let (Reply::Send(bytes) | Reply::Last(bytes)) = {
+                let reply = self.inner.take(inner, &self.read, &mut self.answer);
+                goes_on &= matches!(reply, Reply::Send(_));
+                reply
+            };
+            goes_on &= tls.writer().write_all(bytes).is_ok();
+        }
+        finish(tls, goes_on, out)
+    }
+
+    fn more<'a>(&'a mut self, state: &mut Self::State, out: &'a mut Vec<u8>) -> Reply<'a> {
+        out.clear();
+        let Secured { tls, inner } = state;
+        match self.inner.more(inner, &mut self.answer) {
+            Reply::Send(b"") => Reply::Send(b""),
+            reply => {
+                let (Reply::Send(bytes) | Reply::Last(bytes)) = reply;
+                let goes_on = matches!(reply, Reply::Send(_)) && tls.writer().write_all(bytes).is_ok();
+                finish(tls, goes_on, out)
+            }
+        }
+    }
+}
+
+/// Appends what was read to `plain`; whether more may come.
+fn decrypt(tls: &mut ServerConnection, mut read: &[u8], plain: &mut Vec<u8>) -> io::Result<bool> {
+    let mut goes_on = true;
+    while !read.is_empty() && goes_on {
+        tls.read_tls(&mut read)?;
+        tls.process_new_packets().map_err(io::Error::other)?;
+        // It ends if the client will send no more, and blocks if it may.
+        goes_on = tls.reader().read_to_end(plain).is_err();
+    }
+    Ok(goes_on)
+}
+
+/// All that is to be sent, in one piece.
+fn finish<'a>(tls: &mut ServerConnection, goes_on: bool, out: &'a mut Vec<u8>) -> Reply<'a> {
+    if !goes_on {
+        tls.send_close_notify();
+    }
+    while tls.wants_write() && tls.write_tls(out).is_ok() {}
+    if goes_on { Reply::Send(out) } else { Reply::Last(out) }
+}
