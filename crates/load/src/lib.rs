@@ -20,6 +20,7 @@ pub mod http1;
 pub mod latency;
 pub mod pattern;
 pub mod percent;
+mod protocol;
 mod request_buffer;
 pub mod schedule;
 pub mod sequence;
@@ -38,6 +39,7 @@ pub use generator::{
     Quantile, RunReport, Settings, Waiting, evaluate,
 };
 pub use latency::Histogram;
+pub use protocol::Protocol;
 pub use schedule::{Arrivals, Process, Profile, Schedule, Think};
 pub use sequence::{Captured, MissingValue};
 pub use statuses::Statuses;

@@ -3,6 +3,7 @@ use std::fs;
 use proptest::prelude::*;
 
 use super::*;
+use tare_load::Protocol;
 
 pub(super) const MANIFEST: &str = r#"
 format    = "1.0"
@@ -194,6 +195,64 @@ fn a_name_is_taken_once_in_all_languages() {
     let catalogue = Catalogue::load(root.path(), &["hello", "rest"], RawSocket::default()).unwrap();
     let error = catalogue.broken[0].error.to_string();
     assert!(error.contains("name \"mux\" is taken by ") && error.ends_with("names are unique"), "{error}");
+}
+
+#[test]
+fn a_manifest_says_in_which_protocols_it_may_be_asked() {
+    let with = |keys: &str, end: &str| {
+        let text = MANIFEST.replacen("style ", &format!("{keys}\nstyle "), 1);
+        load(&text.replacen("[[variant]]", &format!("{end}\n[[variant]]"), 1))
+    };
+    let offers =
+        |catalogue: &Catalogue, id: &str| Protocol::ALL.map(|p| catalogue.get(id).unwrap().offers(p));
+    let catalogue = with("", "").unwrap();
+    assert_eq!(offers(&catalogue, "raw-socket"), [true; 4]);
+    assert_eq!(offers(&catalogue, "mux"), [true, false, false, false]);
+    let mux = catalogue.get("mux").unwrap();
+    assert_eq!(mux.why_not(Protocol::Http1), None);
+    assert_eq!(mux.why_not(Protocol::H2).unwrap(), "h2 is not offered by the framework");
+    let own = "[[not-offered]]\nprotocol = \"h2c\"\nwhy = \"its author refuses\"";
+    let catalogue = with("protocols = [\"http/1.1\", \"h2\"]\ntls = true", own).unwrap();
+    for id in ["mux", "mux:slow"] {
+        assert_eq!(offers(&catalogue, id), [true, true, true, false], "{id}");
+        assert_eq!(catalogue.get(id).unwrap().why_not(Protocol::H2c).unwrap(), "its author refuses");
+    }
+    let catalogue = with("protocols = [\"h2\"]\ntls = true", "").unwrap();
+    assert_eq!(offers(&catalogue, "mux"), [false, false, true, false]);
+    assert!(
+        command::service("x", vec![], Path::new(".")).offers(Protocol::Http1),
+        "a command has no manifest"
+    );
+}
+
+#[test]
+fn mistakes_about_protocols_say_what_to_write() {
+    let error = |keys: &str, end: &str| {
+        let text = MANIFEST.replacen("style ", &format!("{keys}\nstyle "), 1) + end;
+        load(&text).unwrap_err().replace("ROOT/services/go/mux/service.toml", "F")
+    };
+    let reason = |protocol: &str| format!("[[not-offered]]\nprotocol = \"{protocol}\"\nwhy = \"so\"\n");
+    assert_eq!(
+        error("protocols = []", ""),
+        "F:9: a service needs at least one protocol, such as \"http/1.1\""
+    );
+    assert_eq!(
+        error("protocols = [\"h3\"]", ""),
+        "F:9: unknown value \"h3\"; valid names are: http/1.1, h2, h2c"
+    );
+    assert_eq!(error("protocols = [\"h2c\", \"h2c\"]", ""), "F:9: \"h2c\" stands twice");
+    assert_eq!(error("protocols = [\"h2\"]", ""), "F:9: \"h2\" runs over TLS: say tls = true");
+    assert_eq!(
+        error("protocols = [\"h2c\"]\ntls = true", ""),
+        "F:10: \"h2c\" alone does not run over TLS: leave tls out"
+    );
+    let tls = "tls = true";
+    assert_eq!(error(tls, &reason("tls")), "F:23: \"tls\" is offered: it needs no reason why not");
+    assert_eq!(error(tls, &(reason("h2") + &reason("h2"))), "F:23: \"h2\" has two reasons: give one");
+    assert_eq!(
+        error(tls, &reason("ssl")),
+        "F:24: unknown value \"ssl\"; valid names are: http/1.1, tls, h2, h2c"
+    );
 }
 
 #[test]
