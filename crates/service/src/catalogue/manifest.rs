@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use packageurl::PackageUrl;
 use serde::{Deserialize, Deserializer, de::Error};
+use tare_load::Protocol;
 
 use super::{HttpVersion, NotOffered, Place, Running, offered};
 
@@ -80,6 +81,9 @@ pub struct Service {
     /// The server that it is, if Tare does not start it.
     #[serde(skip)]
     pub running: Option<Running>,
+    /// In which it is asked: a row of it has one.
+    #[serde(skip)]
+    pub protocol: Protocol,
 }
 
 /// What kind of weight a service is.

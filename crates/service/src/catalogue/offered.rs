@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use tare_load::Protocol;
 
-use super::Service;
+use super::{Service, Style};
 use crate::{document::DocumentError, protocol};
 
 /// A version of HTTP, as a manifest lists what the framework serves itself.
@@ -37,6 +37,26 @@ pub(super) fn plain() -> Vec<HttpVersion> {
 }
 
 impl Service {
+    /// The same service, asked in `protocol`.
+    #[must_use]
+    pub fn asked_in(&self, protocol: Protocol) -> Service {
+        Service { protocol, ..self.clone() }
+    }
+
+    /// The word for it in the protocol in which it is asked: `restinio:timers+h2`.
+    pub fn word(&self) -> String {
+        self.id.clone() + &protocol::ending(self.protocol)
+    }
+
+    /// How it differs from the service of its folder that is asked in plain HTTP/1.1, if it does.
+    pub fn difference(&self) -> Option<String> {
+        let protocol = (self.protocol != Protocol::Http1).then(|| self.protocol.to_string());
+        match (&self.title, protocol) {
+            (Some(title), Some(protocol)) => Some(format!("{title}, {protocol}")),
+            (title, protocol) => title.clone().or(protocol),
+        }
+    }
+
     pub fn offers(&self, protocol: Protocol) -> bool {
         let serves = |version| self.protocols.contains(&version);
         match protocol {
@@ -48,10 +68,18 @@ impl Service {
         }
     }
 
+    /// Why it cannot be asked in the protocol of its row; absent if it can.
+    pub fn why_not_asked(&self) -> Option<String> {
+        self.why_not(self.protocol)
+    }
+
     /// Why it cannot be asked in `protocol`; absent if it can.
     pub fn why_not(&self, protocol: Protocol) -> Option<String> {
         if self.offers(protocol) {
             return None;
+        }
+        if matches!(self.style, Style::Own | Style::Running) {
+            return Some(format!("{protocol} is asked of services that declare it in a service.toml"));
         }
         let reason = self.not_offered.iter().find(|other| other.protocol == protocol);
         Some(match reason {

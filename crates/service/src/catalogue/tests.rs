@@ -3,6 +3,7 @@ use std::fs;
 use proptest::prelude::*;
 
 use super::*;
+use crate::protocol;
 use tare_load::Protocol;
 
 pub(super) const MANIFEST: &str = r#"
@@ -149,6 +150,38 @@ fn words_select_rows() {
 }
 
 #[test]
+fn a_row_is_chosen_in_a_protocol() {
+    let catalogue = load(MANIFEST).unwrap();
+    let rows = |words: &str| select(&catalogue, words.split(',')).unwrap();
+    let found = rows("mux+tls,mux:slow+h2,mux+h2c@2,mux+h2c,raw-socket+h2");
+    assert_eq!(labels(&found), ["mux+tls", "mux:slow+h2", "mux+h2c@2", "mux+h2c", "raw-socket+h2"]);
+    let of = |row: &Row| (row.service.id.clone(), row.service.protocol, row.service.word());
+    assert_eq!(of(&found[1]), ("mux:slow".to_owned(), Protocol::H2, "mux:slow+h2".to_owned()));
+    assert_eq!(of(&found[2]), ("mux".to_owned(), Protocol::H2c, "mux+h2c".to_owned()));
+    let differences: Vec<_> = found.iter().map(|row| row.service.difference().unwrap()).collect();
+    assert_eq!(differences, ["http/1.1 over TLS", "slower, h2", "h2c", "h2c", "h2"]);
+    assert_eq!(found[1].service.why_not_asked().unwrap(), "h2 is not offered by the framework");
+    assert_eq!(found[4].service.why_not_asked(), None);
+    assert_eq!(labels(&rows("group:go+h2,mux+h2c")), ["mux+h2", "mux:slow+h2", "mux+h2c"]);
+    let error = select(&catalogue, ["mux+h3"]).unwrap_err().to_string();
+    assert!(error.starts_with("unknown service \"mux+h3\""), "{error}");
+}
+
+#[test]
+fn each_row_in_each_protocol() {
+    let catalogue = load(MANIFEST).unwrap();
+    let rows = select(&catalogue, ["mux", "mux@2", "mux:slow+tls", "mux+h2"]).unwrap();
+    let each = in_each(rows, &[Protocol::Http1, Protocol::H2]);
+    assert_eq!(labels(&each), ["mux", "mux+h2", "mux@2", "mux+h2@2", "mux:slow+tls"]);
+    for row in &each {
+        assert_eq!(
+            row.service.protocol,
+            protocol::split(row.label.trim_end_matches("@2")).1.unwrap_or_default()
+        );
+    }
+}
+
+#[test]
 fn every_row_of_the_project_has_an_id_of_its_own() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let contracts = crate::contract::Contract::load_all(&root.join("contracts")).unwrap();
@@ -287,11 +320,11 @@ proptest! {
     }
 
     #[test]
-    fn no_word_makes_a_row_of_another_service(word in "(mux|slow|group|all|raw-socket|go|[:@0-9,]){1,4}") {
+    fn no_word_makes_a_row_of_another_service(word in "(mux|slow|group|all|raw-socket|go|tls|h2c?|[+:@0-9,]){1,4}") {
         let catalogue = load(MANIFEST).unwrap();
         for row in select(&catalogue, [word.as_str()]).unwrap_or_default() {
             let (id, _) = row.label.split_once('@').unwrap_or((&row.label, ""));
-            prop_assert_eq!(id, &row.service.id);
+            prop_assert_eq!(id, &row.service.word());
         }
     }
 
