@@ -37,6 +37,8 @@ pub enum Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Absence {
     AnotherContract,
+    /// It does not offer the protocol in which it was to be asked.
+    AnotherProtocol,
     /// A toolchain or a library is missing.
     NotOnThisMachine,
 }
@@ -78,8 +80,9 @@ pub enum Tone {
 }
 
 impl Verdict {
-    pub const ALL: [Verdict; 10] = [
+    pub const ALL: [Verdict; 11] = [
         Verdict::LeftOut(Absence::AnotherContract),
+        Verdict::LeftOut(Absence::AnotherProtocol),
         Verdict::LeftOut(Absence::NotOnThisMachine),
         Verdict::Pass,
         Verdict::Unfinished,
@@ -118,6 +121,7 @@ impl Verdict {
     pub fn name(self) -> &'static str {
         match self {
             Verdict::LeftOut(Absence::AnotherContract) => "another-contract",
+            Verdict::LeftOut(Absence::AnotherProtocol) => "another-protocol",
             Verdict::LeftOut(Absence::NotOnThisMachine) => "not-on-this-machine",
             Verdict::Pass => "pass",
             Verdict::Unfinished => "unfinished",
@@ -208,6 +212,7 @@ impl From<Exclusion> for Verdict {
         match why {
             Exclusion::NotOnThisMachine => Verdict::LeftOut(Absence::NotOnThisMachine),
             Exclusion::AnotherContract => Verdict::LeftOut(Absence::AnotherContract),
+            Exclusion::AnotherProtocol => Verdict::LeftOut(Absence::AnotherProtocol),
             Exclusion::NotBuilt => Verdict::NotBuilt,
             Exclusion::AgainstItsContract => Verdict::ServiceFailed,
         }
@@ -247,7 +252,8 @@ mod tests {
 
     #[test]
     fn a_tally_counts_words_and_begins_with_the_gravest() {
-        let left_out = [Absence::NotOnThisMachine, Absence::AnotherContract].map(Verdict::LeftOut);
+        let left_out = [Absence::NotOnThisMachine, Absence::AnotherContract, Absence::AnotherProtocol]
+            .map(Verdict::LeftOut);
         let found =
             [Verdict::ServiceFailed, left_out[0], Verdict::NotBuilt, left_out[1], Verdict::ServiceFailed];
         assert_eq!(Verdict::tally(found, Question::Row), "2 failed, 1 not built, 2 left out");

@@ -31,7 +31,7 @@ use tare_service::{
 const VERIFIED_AT_ONCE: usize = 4;
 
 /// Builds every row, enters the version it reports, and moves its service to where it was built; rows that cannot be built
-/// are excluded. Each service is built once, however many rows it has. `after` is given the name of each.
+/// are excluded. A row that is out already is not built. Each service is built once, however many rows it has. `after` is given the name of each.
 pub fn build_all(
     plan: &mut Plan,
     rows: &mut [Row],
@@ -41,8 +41,8 @@ pub fn build_all(
     after: impl Fn(&str) + Sync,
 ) {
     let mut services: Vec<&Service> = Vec::new();
-    for row in rows.iter() {
-        if !services.iter().any(|service| service.name == row.service.name) {
+    for (planned, row) in plan.rows.iter().zip(rows.iter()) {
+        if planned.excluded.is_none() && !services.iter().any(|service| service.name == row.service.name) {
             services.push(&row.service);
         }
     }

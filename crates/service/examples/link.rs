@@ -20,8 +20,8 @@ use tare_host::{
     link::{Choice, Link, SERVER, rights},
 };
 use tare_load::{
-    Connections, DriverChoice, Exchange, ExchangePool, Expected, ExpectedBody, Generator, Histogram, Load,
-    Quota, Route, Schedule, Settings, Stop,
+    Connections, Exchange, ExchangePool, Expected, ExpectedBody, Generator, Histogram, Load, Quota, Route,
+    Schedule, Settings, Stop,
 };
 use tare_service::raw_socket;
 
@@ -213,7 +213,7 @@ fn new_connections(spec: &str, pinning: &Pinning) {
             let route = Route { namespace: Some(link.client().fd()), ..target.into() };
             let connections = Connections { total: PRODUCERS, threads: 1 };
             let cpus = pinning.generator.clone();
-            let settings = Settings { route, connections, cpus, driver: DriverChoice::Auto, seed: SEED };
+            let settings = Settings { cpus, ..Settings::new(route, connections, SEED) };
             let quota = Stop::count(Quota::RequestsEach(each), Duration::from_secs(60), TIMEOUT);
             let load = Load::new(Schedule::SATURATE, quota, TIMEOUT);
             let load = Load { requests_per_connection: Some(1), ..load };

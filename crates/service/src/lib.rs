@@ -15,6 +15,7 @@ pub mod launch;
 pub mod learn;
 mod lock;
 pub mod probe;
+pub mod protocol;
 pub mod prove;
 pub mod raw_socket;
 pub mod record;

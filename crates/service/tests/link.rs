@@ -17,8 +17,8 @@ use tare_host::{
     process::{Isolation, Sandbox, Supervisor, free_port, port_in_use},
 };
 use tare_load::{
-    Connections, DriverChoice, Exchange, ExchangePool, Expected, ExpectedBody, Generator, Load, Quota, Route,
-    RunReport, Schedule, Stop,
+    Connections, Exchange, ExchangePool, Expected, ExpectedBody, Generator, Load, Quota, Route, RunReport,
+    Schedule, Stop,
 };
 use tare_service::{
     catalogue::{Catalogue, RawSocket, Service},
@@ -59,8 +59,7 @@ fn fake_service(folder: &Path) -> Service {
 /// Twenty requests, each on a connection of its own.
 fn load(route: Route, pool: Arc<ExchangePool>) -> RunReport {
     let connections = Connections { total: 4, threads: 2 };
-    let settings =
-        tare_load::Settings { route, connections, cpus: vec![], driver: DriverChoice::Auto, seed: 7 };
+    let settings = tare_load::Settings::new(route, connections, 7);
     let stop = Stop::count(Quota::RequestsEach(5), Duration::from_secs(20), Duration::from_secs(2));
     let load = Load::new(Schedule::SATURATE, stop, Duration::from_secs(10));
     let load = Load { requests_per_connection: Some(1), ..load };

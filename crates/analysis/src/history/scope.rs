@@ -73,7 +73,10 @@ impl<'a> RunSet<'a> {
         // Two machines have two compilers, and so two builds of one version.
         let by_version = other.service == BUILT_IN || !self.is_one_machine || one.content.is_none();
         let is_same = by_version || other.content.is_none() || one.content == other.content;
-        is_same && one.version == other.version && one.service == other.service
+        is_same
+            && one.version == other.version
+            && one.service == other.service
+            && one.protocol == other.protocol
     }
 
     /// Whether some run has another build of the same version of the reference.

@@ -7,8 +7,12 @@ use std::{
 use tare_service::settings::ServiceSettings;
 
 use serde::Deserialize;
+use tare_load::Protocol;
 use tare_load::units::{deserialize_duration, deserialize_some_duration};
-use tare_service::document::{self, DocumentError};
+use tare_service::{
+    document::{self, DocumentError},
+    protocol::{self, as_word},
+};
 
 use super::{
     FORMAT,
@@ -26,6 +30,8 @@ pub struct Experiment {
     pub contract: String,
     /// Words for [`tare_service::catalogue::select`].
     pub services: Vec<String>,
+    /// In which each of them is asked, a row for each.
+    pub protocols: Vec<Protocol>,
     pub reference: String,
     /// Whether the reference is measured once more under a second name.
     pub twin: bool,
@@ -70,6 +76,8 @@ struct InterleavedFile {
     question: String,
     contract: String,
     services: Vec<String>,
+    #[serde(default = "default_protocols")]
+    protocols: Vec<ProtocolFile>,
     #[serde(default = "default_reference")]
     reference: String,
     #[serde(default = "default_twin")]
@@ -94,6 +102,13 @@ fn default_reference() -> String {
 
 fn default_twin() -> bool {
     true
+}
+
+#[derive(Debug, Deserialize)]
+struct ProtocolFile(#[serde(with = "as_word")] Protocol);
+
+fn default_protocols() -> Vec<ProtocolFile> {
+    vec![ProtocolFile(Protocol::Http1)]
 }
 
 impl Experiment {
@@ -141,12 +156,14 @@ impl Experiment {
         if !(Duration::from_millis(20)..=Duration::from_secs(60)).contains(&slice) {
             return Err(at("slice")("\"slice\" must be 20ms to 60s".to_owned()));
         }
+        let protocols = read_protocols(&file.protocols).map_err(at("protocols"))?;
         Ok(Experiment {
             name: name_of(path),
             title: file.title,
             question: file.question,
             contract: file.contract,
             services: file.services,
+            protocols,
             reference: file.reference,
             twin: file.twin,
             loads,
@@ -159,6 +176,20 @@ impl Experiment {
             path: path.to_owned(),
             text: text.to_owned(),
         })
+    }
+}
+
+fn read_protocols(list: &[ProtocolFile]) -> Result<Vec<Protocol>, String> {
+    let mut protocols = Vec::new();
+    for ProtocolFile(protocol) in list {
+        if protocols.contains(protocol) {
+            return Err(format!("\"protocols\" has \"{}\" twice", protocol::word(*protocol)));
+        }
+        protocols.push(*protocol);
+    }
+    match protocols.is_empty() {
+        true => Err("\"protocols\" needs at least one, such as \"http/1.1\"".to_owned()),
+        false => Ok(protocols),
     }
 }
 
@@ -195,6 +226,19 @@ mod tests {
             let error = error("connections = 64", &format!("connections = {list}"));
             assert!(error.contains(problem), "{list}: {error}");
         }
+    }
+
+    #[test]
+    fn each_service_may_be_asked_in_several_protocols() {
+        let with = |list: &str| QUICK.replacen("contract", &format!("protocols = {list}\ncontract"), 1);
+        let parse = |list: &str| Experiment::parse(Path::new("quick.toml"), &with(list));
+        let experiment = parse("[\"http/1.1\", \"tls\", \"h2\", \"h2c\"]").unwrap();
+        assert_eq!(experiment.protocols, Protocol::ALL);
+        assert_eq!(Experiment::parse(Path::new("q"), QUICK).unwrap().protocols, [Protocol::Http1]);
+        let error = |list: &str| parse(list).unwrap_err().to_string();
+        assert!(error("[]").ends_with("\"protocols\" needs at least one, such as \"http/1.1\""));
+        assert!(error("[\"h2\", \"h2\"]").ends_with("\"protocols\" has \"h2\" twice"));
+        assert!(error("[\"h3\"]").ends_with("unknown value \"h3\"; valid names are: http/1.1, tls, h2, h2c"));
     }
 
     #[test]

@@ -13,7 +13,13 @@ use serde_json::Value;
 use tare_host::{foreign, secrets, whole};
 
 use super::{self as folder, FILE_BYTES_MAX, other_format, service_folder};
-use tare_service::{catalogue::Setting, footprint::Footprint, verify::Sent};
+use tare_load::Protocol;
+use tare_service::{
+    catalogue::Setting,
+    footprint::Footprint,
+    protocol::{self, as_word},
+    verify::Sent,
+};
 
 /// `about.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,6 +47,9 @@ pub struct Profile {
     /// What is not the framework's default.
     #[serde(default)]
     pub settings: Vec<Setting>,
+    /// In which it is asked; plain HTTP/1.1 in older runs.
+    #[serde(default, with = "as_word", skip_serializing_if = "protocol::is_plain")]
+    pub protocol: Protocol,
 }
 
 /// A word of a command line as a shell reads it back.
@@ -162,12 +171,12 @@ mod tests {
         };
         about.keep(run.path()).unwrap();
         assert_eq!(About::read(run.path()).unwrap(), Some(about));
-        let newer = r#"{"format":"2.2","command":[],"revision":null,"aspects":{},"colour":1}"#;
+        let newer = r#"{"format":"2.3","command":[],"revision":null,"aspects":{},"colour":1}"#;
         fs::write(run.path().join("about.json"), newer).unwrap();
         assert!(About::read(run.path()).unwrap().is_some());
         fs::write(run.path().join("about.json"), "{\"format\":\"3.1\"}").unwrap();
         let newer = About::read(run.path()).unwrap_err().to_string();
-        assert!(newer.ends_with("has format \"3.1\", newer than \"2.1\", which this tare reads"), "{newer}");
+        assert!(newer.ends_with("has format \"3.1\", newer than \"2.2\", which this tare reads"), "{newer}");
     }
 
     #[test]

@@ -31,7 +31,7 @@ use crate::{
 use tare_host::{environment::Environment, foreign, secrets, whole};
 
 /// The version of the run folder's format: `major.minor`.
-pub const FORMAT: &str = "2.1";
+pub const FORMAT: &str = "2.2";
 
 /// No file but the journal is larger, of those that Tare writes: a run folder may come from anybody.
 pub const FILE_BYTES_MAX: u64 = 64 << 20;

@@ -7,13 +7,21 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use tare_host::process::{Process, Server, Unseen};
-use tare_service::catalogue::{Row, Setting, Style};
+use tare_load::Protocol;
+use tare_service::{
+    catalogue::{Row, Setting, Style},
+    protocol::{self, as_word},
+};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlannedRow {
     /// Unique within the run.
     pub label: String,
     pub service: String,
+    /// In which it is asked; plain HTTP/1.1 in older runs.
+    #[serde(default, with = "as_word", skip_serializing_if = "protocol::is_plain")]
+    pub protocol: Protocol,
+    /// How it differs from the service of its folder, if it does.
     pub title: Option<String>,
     pub language: String,
     pub framework: String,
@@ -86,9 +94,17 @@ pub enum Exclusion {
     /// A toolchain or a library is missing: no fault of the service.
     NotOnThisMachine,
     AnotherContract,
+    /// It is asked in a protocol that it does not offer.
+    AnotherProtocol,
     NotBuilt,
     /// It does not do what its contract says, or does not start or stop as a service must.
     AgainstItsContract,
+}
+
+impl Excluded {
+    fn by_protocol(reason: String) -> Excluded {
+        Excluded { why: Exclusion::AnotherProtocol, reason }
+    }
 }
 
 impl Counted {
@@ -104,7 +120,8 @@ impl PlannedRow {
         PlannedRow {
             label: row.label.clone(),
             service: service.id.clone(),
-            title: service.title.clone(),
+            protocol: service.protocol,
+            title: service.difference(),
             language: service.language.clone(),
             framework: service.framework.clone(),
             licence: service.licence.clone(),
@@ -112,7 +129,7 @@ impl PlannedRow {
             settings: service.settings.clone(),
             version: None,
             content: None,
-            excluded: None,
+            excluded: service.why_not_asked().map(Excluded::by_protocol),
             published: None,
             as_published: false,
             known_failure: None,
@@ -137,5 +154,41 @@ impl RunningServer {
             cpus: server.cpus(),
             unseen: server.unseen(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tare_service::catalogue::{Catalogue, RawSocket, select};
+
+    use super::*;
+    use crate::{fixture::published, plan::Plan};
+
+    fn rows(words: &[&str]) -> Vec<Row> {
+        let contracts = published::contracts();
+        let names: Vec<&str> = contracts.keys().map(String::as_str).collect();
+        let catalogue = Catalogue::load(&published::root(), &names, RawSocket::default()).unwrap();
+        select(&catalogue, words.iter().copied()).unwrap()
+    }
+
+    #[test]
+    fn a_row_says_its_protocol_and_is_out_where_it_is_not_offered() {
+        let rows = rows(&["raw-socket", "raw-socket+h2c", "express-2019+h2"]);
+        let planned: Vec<PlannedRow> = rows.iter().map(PlannedRow::new).collect();
+        assert_eq!(planned[1].service, "raw-socket");
+        assert_eq!((planned[1].title.as_deref(), &planned[1].excluded), (Some("h2c"), &None));
+        let excluded = planned[2].excluded.as_ref().unwrap();
+        assert_eq!(excluded.why, Exclusion::AnotherProtocol);
+        let json = serde_json::to_value(&planned).unwrap();
+        assert_eq!(json[1]["protocol"], "h2c");
+        assert!(json[0].get("protocol").is_none(), "a plan without other protocols is as it was");
+        assert_eq!(serde_json::from_value::<Vec<PlannedRow>>(json).unwrap(), planned);
+    }
+
+    #[test]
+    fn a_twin_is_asked_in_the_same_protocol() {
+        let rows = rows(&["raw-socket+h2c", "hyper"]);
+        let twin = Plan::twin_of(&rows, "raw-socket+h2c").unwrap();
+        assert_eq!((twin.label.as_str(), twin.service.protocol), ("raw-socket+h2c@2", Protocol::H2c));
     }
 }

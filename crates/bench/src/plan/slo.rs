@@ -76,6 +76,7 @@ impl SearchSetting {
             question: format!("What is the highest rate at which each service holds {slo}?"),
             contract: self.contract.clone(),
             services: Vec::new(),
+            protocols: vec![tare_load::Protocol::Http1],
             reference: String::new(),
             twin: false,
             loads: vec![self.load.clone()],

@@ -11,7 +11,7 @@ impl Plan {
     /// then it is a row like the others.
     pub fn twin_of(rows: &[Row], reference: &str) -> Option<Row> {
         let row = rows.iter().find(|row| row.label == reference)?;
-        let label = format!("{}@2", row.service.id);
+        let label = format!("{}@2", row.service.word());
         let is_there = rows.iter().any(|row| row.label == label);
         (rows.len() > 1 && !is_there).then(|| Row { label, service: row.service.clone() })
     }
@@ -36,7 +36,10 @@ impl Plan {
 
     /// Whether this row is the twin. It is none if it relates to another row than was planned.
     pub fn is_twin(&self, label: &str) -> bool {
-        let service = |wanted: &str| self.rows.iter().find(|row| row.label == wanted).map(|row| &row.service);
+        let service = |wanted: &str| {
+            let row = self.rows.iter().find(|row| row.label == wanted);
+            row.map(|row| (&row.service, row.protocol))
+        };
         self.twin.as_deref() == Some(label)
             && label != self.original()
             && service(label).is_some_and(|own| service(self.original()) == Some(own))

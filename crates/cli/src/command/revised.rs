@@ -3,6 +3,7 @@
 use anyhow::{Context, anyhow, ensure};
 use tare_service::{
     catalogue::{Place, Row, Style},
+    protocol,
     revisions::{self, Revision},
     workspace::Workspace,
 };
@@ -39,7 +40,7 @@ pub(super) fn at(workspace: &mut Workspace, now: &Row, end: &str) -> anyhow::Res
     }
     let variant =
         now.service.id.rsplit_once(':').map(|(_, variant)| format!(":{variant}")).unwrap_or_default();
-    of_manifest(workspace, &revision, &variant)
+    of_manifest(workspace, &revision, &(variant + &protocol::ending(now.service.protocol)))
 }
 
 /// The same command, in the folder of the revision.

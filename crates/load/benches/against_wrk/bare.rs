@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use io_uring::types::{Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 
+#[allow(dead_code)]
 #[path = "../../src/driver/uring/buffers.rs"]
 mod buffers;
 #[allow(unused_imports, reason = "its unit tests are compiled with a benchmark, and not run")]

@@ -1,15 +1,19 @@
 //! A closed loop as a program of its own: what the example `closed` is, and what the benchmark `against_wrk` measures.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use tare_load::{ExpectedBody, Generator, Load, Schedule, Settings, Stop};
+use tare_load::{
+    ExpectedBody, Generator, Load, Protocol, Schedule, Settings, Stop, TlsClient, TlsOptions, Trust,
+};
 
 use super::fixed::body;
 use super::load::{exchange, pool, settings};
 
-/// Runs with the words ADDRESS CONNECTIONS SECONDS [DRIVER] [BODY_BYTES] [THREADS], and prints what came of it. The body
-/// is compared with the one that the example `server` sends, or not looked at with BODY_BYTES `any`.
+/// Runs with the words ADDRESS CONNECTIONS SECONDS [DRIVER] [BODY_BYTES] [THREADS] [PROTOCOL] [STREAMS], and prints what came
+/// of it. The body is compared with the one that the example `server` sends, or not looked at with BODY_BYTES `any`. The
+/// protocol is `http1`, `tls`, `h2` or `h2c`; any certificate is accepted.
 pub fn run(words: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     let word = |index: usize, default: &'static str| words.get(index).map_or(default, String::as_str);
     let expected = match word(4, "12") {
@@ -17,8 +21,24 @@ pub fn run(words: &[String]) -> Result<(), Box<dyn std::error::Error>> {
         bytes => ExpectedBody::Exact(body(bytes.parse()?)),
     };
     let target: SocketAddr = word(0, "127.0.0.1:8080").parse()?;
+    let protocol = match word(6, "http1") {
+        "http1" => Protocol::Http1,
+        "tls" => Protocol::Http1Tls,
+        "h2" => Protocol::H2,
+        "h2c" => Protocol::H2c,
+        other => return Err(format!("there is no protocol {other}").into()),
+    };
+    let options = TlsOptions {
+        trust: Trust::Anything,
+        server_name: "localhost".to_owned(),
+        alpn: protocol.alpn(),
+        resume: false,
+    };
     let settings = Settings {
         driver: word(3, "auto").parse()?,
+        protocol,
+        streams: word(7, "1").parse()?,
+        tls: protocol.is_tls().then(|| TlsClient::new(options)).transpose()?.map(Arc::new),
         ..settings(target, word(1, "64").parse()?, word(5, "1").parse()?)
     };
     let connections = settings.connections.total;
@@ -37,6 +57,9 @@ pub fn run(words: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     let quantile_us = |q: f64| latency.quantile_ns(q) / 1_000;
     println!("p50 p99 max us {} {} {}", quantile_us(0.5), quantile_us(0.99), latency.max_ns() / 1_000);
     println!("{tally:?}");
+    if let Some(handshakes) = report.handshakes {
+        println!("{handshakes:?}");
+    }
     if let Some(sample) = report.first_failure {
         println!("first failure: {sample:?}: {}", sample.got.escape_ascii());
     }

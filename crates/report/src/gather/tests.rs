@@ -500,6 +500,7 @@ fn footprints_and_answers_are_shown_if_the_run_kept_them() {
         homepage: Some("https://example.org/axum".to_owned()),
         source: Some("javascript:alert(1)".to_owned()),
         settings: vec![setting],
+        ..Profile::default()
     };
     let about = About {
         format: tare_bench::folder::FORMAT.to_owned(),

@@ -4,8 +4,9 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use packageurl::PackageUrl;
 use serde::{Deserialize, Deserializer, de::Error};
+use tare_load::Protocol;
 
-use super::{Place, Running};
+use super::{HttpVersion, NotOffered, Place, Running, offered};
 
 /// The version of the manifest format that this program reads.
 pub(super) const FORMAT: &str = "1.0";
@@ -33,6 +34,15 @@ pub struct Service {
     /// SPDX expression of the framework's licence.
     pub licence: String,
     pub contracts: Vec<String>,
+    /// What the framework serves itself. None for a service without a manifest: it is asked in HTTP/1.1.
+    #[serde(default = "offered::plain")]
+    pub protocols: Vec<HttpVersion>,
+    /// Whether it serves HTTP/1.1 over TLS too, if it serves HTTP/1.1.
+    #[serde(default)]
+    pub tls: bool,
+    /// Why protocols are missing.
+    #[serde(default)]
+    pub not_offered: Vec<NotOffered>,
     pub style: Style,
     /// How to read the framework's version out of the build.
     pub version: Version,
@@ -71,6 +81,9 @@ pub struct Service {
     /// The server that it is, if Tare does not start it.
     #[serde(skip)]
     pub running: Option<Running>,
+    /// In which it is asked: a row of it has one.
+    #[serde(skip)]
+    pub protocol: Protocol,
 }
 
 /// What kind of weight a service is.

@@ -3,6 +3,7 @@
 
 pub(crate) mod command;
 mod manifest;
+mod offered;
 mod outside;
 mod place;
 mod running;
@@ -20,10 +21,11 @@ pub(crate) use manifest::package_url;
 pub use manifest::{
     KnownFailure, Requirement, Run, Service, Setting, Step, Style, ToleratedCheck, Variant, Version,
 };
+pub use offered::{HttpVersion, NotOffered};
 pub use packageurl::PackageUrl;
 pub use place::Place;
 pub use running::Running;
-pub use select::{Row, SelectError, select};
+pub use select::{Row, SelectError, in_each, select};
 pub use url::is_url;
 
 use crate::document::{self, DocumentError};
@@ -231,6 +233,7 @@ fn understand(path: &Path, contracts: &[&str]) -> Result<(String, Service), Docu
         );
         return wrong("licence", message);
     }
+    offered::check(&manifest, |needle, message| DocumentError::at(path, &text, needle, message))?;
     let root = &manifest.build_root;
     if root.components().any(|part| part != Component::ParentDir) {
         let message = format!("\"{}\" is no folder above the service's, such as \"../..\"", root.display());
@@ -276,6 +279,8 @@ fn built_in_raw_socket(root: &Path, raw_socket: RawSocket) -> Service {
         framework: "raw socket".to_owned(),
         licence: "Apache-2.0 OR MIT".to_owned(),
         contracts: raw_socket.contracts,
+        protocols: offered::all(),
+        tls: true,
         style: Style::RawSocket,
         version: Version { command: vec![tare, "raw-socket".to_owned(), "--version".to_owned()] },
         run,

@@ -11,7 +11,7 @@ use super::{
     command::{is_command, without_number},
     spread, understand,
 };
-use crate::document::DocumentError;
+use crate::{document::DocumentError, protocol};
 
 impl Catalogue {
     /// Takes in the service that `word` names, if it is a command or a path (`./mine`, `.`, `../a/b:variant`, `./mine@2`), and
@@ -55,12 +55,15 @@ fn is_path(word: &str) -> bool {
     word.contains('/') || [".", ".."].contains(&word)
 }
 
-/// The path, and the variant and number after it. A folder that has such a name is meant as it is.
+/// The path, and the variant, protocol and number after it. A folder that has such a name is meant as it is.
 fn split<'w>(word: &'w str, from: &Path) -> (PathBuf, &'w str) {
     let name = word.rfind('/').map_or(0, |slash| slash + 1);
     let end = match from.join(word).exists() {
         true => word.len(),
-        false => word[name..].find([':', '@']).map_or(word.len(), |at| name + at),
+        false => {
+            let end = word[name..].find([':', '@']).map_or(word.len(), |at| name + at);
+            protocol::split(&word[..end]).0.len()
+        }
     };
     (from.join(&word[..end]), &word[end..])
 }
@@ -75,6 +78,8 @@ fn outside(service: Service, folder: &Path) -> Service {
 #[cfg(test)]
 mod tests {
     use std::fs;
+
+    use tare_load::Protocol;
 
     use super::*;
     use crate::catalogue::{RawSocket, select, tests::MANIFEST};
@@ -96,6 +101,8 @@ mod tests {
         let mut adopt = |word: &str| catalogue.adopt(&at(word), Words::Typed, &["hello", "rest"]).unwrap();
         assert_eq!(adopt("elsewhere/../elsewhere/mine/"), at("elsewhere/mine"));
         assert_eq!(adopt("elsewhere/mine:slow@2"), at("elsewhere/mine") + ":slow@2");
+        assert_eq!(adopt("elsewhere/mine+h2"), at("elsewhere/mine") + "+h2");
+        assert_eq!(adopt("elsewhere/mine:slow+tls@2"), at("elsewhere/mine") + ":slow+tls@2");
         assert_eq!(adopt("other/mine"), at("other/mine"));
         assert_eq!(adopt("services/go/mux"), "mux", "it has a name already");
         assert_eq!(catalogue.adopt("mux:slow", Words::Typed, &["hello", "rest"]).unwrap(), "mux:slow");
@@ -107,6 +114,8 @@ mod tests {
         assert_eq!(mine.language, "go");
         let rows = select(&catalogue, [format!("{id}@2").as_str()]).unwrap();
         assert_eq!(rows[0].service.id, id);
+        let rows = select(&catalogue, [format!("{id}+h2c@2").as_str()]).unwrap();
+        assert_eq!((rows[0].service.id.as_str(), rows[0].service.protocol), (id.as_str(), Protocol::H2c));
     }
 
     #[test]

@@ -1,12 +1,14 @@
-//! Choosing rows by words: `hyper`, `hyper@2` (the same service under a second name), `group:go`, `all`.
+//! Choosing rows by words: `hyper`, `hyper+h2` (in a protocol), `hyper@2` (the same service under a second name), `group:go`, `all`.
 
-use super::{Catalogue, Service, Style};
+use super::{Catalogue, Service, Style, command::without_number};
+use crate::protocol;
 use tare_host::spelling::suggestion;
+use tare_load::Protocol;
 
 /// One row of an experiment: a service under a label of its own.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// The service's id, with `@N` where the same service stands twice.
+    /// The service's id, with `+PROTOCOL` if that is not plain HTTP/1.1, and with `@N` where the same row stands twice.
     pub label: String,
     pub service: Service,
 }
@@ -49,10 +51,12 @@ pub fn select<'a>(
 ) -> Result<Vec<Row>, SelectError> {
     let mut rows: Vec<Row> = Vec::new();
     for word in words.into_iter().map(str::trim).filter(|word| !word.is_empty()) {
-        if word == "all" || word.starts_with("group:") {
-            for service in group(catalogue, word)? {
-                if !rows.iter().any(|row| row.label == service.id) {
-                    rows.push(Row { label: service.id.clone(), service: service.clone() });
+        let (name, protocol) = protocol::split(word);
+        if name == "all" || name.starts_with("group:") {
+            for service in group(catalogue, name)? {
+                let row = Row::of(service.asked_in(protocol.unwrap_or_default()));
+                if !rows.iter().any(|other| other.label == row.label) {
+                    rows.push(row);
                 }
             }
         } else {
@@ -67,9 +71,10 @@ pub fn select<'a>(
 }
 
 fn named(catalogue: &Catalogue, word: &str) -> Result<Row, SelectError> {
-    let id = match word.rsplit_once('@') {
-        Some((id, number)) if number.parse::<u32>().is_ok() => id,
-        _ => word,
+    let name = without_number(word);
+    let (id, protocol) = match catalogue.get(name) {
+        Some(_) => (name, None),
+        None => protocol::split(name),
     };
     let folder = id.split(':').next().unwrap_or(id);
     if let Some(broken) = catalogue.broken.iter().find(|broken| broken.name == folder) {
@@ -79,7 +84,38 @@ fn named(catalogue: &Catalogue, word: &str) -> Result<Row, SelectError> {
         let valid = catalogue.services.iter().map(|service| service.id.as_str());
         SelectError::UnknownService(id.to_owned(), suggestion(id, valid))
     })?;
-    Ok(Row { label: word.to_owned(), service: service.clone() })
+    Ok(Row { label: word.to_owned(), service: service.asked_in(protocol.unwrap_or_default()) })
+}
+
+/// A row for each protocol in place of each of `rows`; one that was chosen in another than plain HTTP/1.1 stays what it is.
+pub fn in_each(rows: Vec<Row>, protocols: &[Protocol]) -> Vec<Row> {
+    let mut all: Vec<Row> = Vec::new();
+    for row in rows {
+        let each = match row.service.protocol {
+            Protocol::Http1 => protocols.iter().map(|protocol| row.asked_in(*protocol)).collect(),
+            _ => vec![row],
+        };
+        for row in each {
+            if !all.iter().any(|other| other.label == row.label) {
+                all.push(row);
+            }
+        }
+    }
+    all
+}
+
+impl Row {
+    fn of(service: Service) -> Row {
+        Row { label: service.word(), service }
+    }
+
+    /// The same row of plain HTTP/1.1, in another protocol.
+    fn asked_in(&self, protocol: Protocol) -> Row {
+        let name = without_number(&self.label);
+        let number = &self.label[name.len()..];
+        let label = format!("{name}{}{number}", protocol::ending(protocol));
+        Row { label, service: self.service.asked_in(protocol) }
+    }
 }
 
 /// A group is a language, or `raw`, `platforms`, `frameworks`.

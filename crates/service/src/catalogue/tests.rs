@@ -3,6 +3,8 @@ use std::fs;
 use proptest::prelude::*;
 
 use super::*;
+use crate::protocol;
+use tare_load::Protocol;
 
 pub(super) const MANIFEST: &str = r#"
 format    = "1.0"
@@ -148,6 +150,38 @@ fn words_select_rows() {
 }
 
 #[test]
+fn a_row_is_chosen_in_a_protocol() {
+    let catalogue = load(MANIFEST).unwrap();
+    let rows = |words: &str| select(&catalogue, words.split(',')).unwrap();
+    let found = rows("mux+tls,mux:slow+h2,mux+h2c@2,mux+h2c,raw-socket+h2");
+    assert_eq!(labels(&found), ["mux+tls", "mux:slow+h2", "mux+h2c@2", "mux+h2c", "raw-socket+h2"]);
+    let of = |row: &Row| (row.service.id.clone(), row.service.protocol, row.service.word());
+    assert_eq!(of(&found[1]), ("mux:slow".to_owned(), Protocol::H2, "mux:slow+h2".to_owned()));
+    assert_eq!(of(&found[2]), ("mux".to_owned(), Protocol::H2c, "mux+h2c".to_owned()));
+    let differences: Vec<_> = found.iter().map(|row| row.service.difference().unwrap()).collect();
+    assert_eq!(differences, ["http/1.1 over TLS", "slower, h2", "h2c", "h2c", "h2"]);
+    assert_eq!(found[1].service.why_not_asked().unwrap(), "h2 is not offered by the framework");
+    assert_eq!(found[4].service.why_not_asked(), None);
+    assert_eq!(labels(&rows("group:go+h2,mux+h2c")), ["mux+h2", "mux:slow+h2", "mux+h2c"]);
+    let error = select(&catalogue, ["mux+h3"]).unwrap_err().to_string();
+    assert!(error.starts_with("unknown service \"mux+h3\""), "{error}");
+}
+
+#[test]
+fn each_row_in_each_protocol() {
+    let catalogue = load(MANIFEST).unwrap();
+    let rows = select(&catalogue, ["mux", "mux@2", "mux:slow+tls", "mux+h2"]).unwrap();
+    let each = in_each(rows, &[Protocol::Http1, Protocol::H2]);
+    assert_eq!(labels(&each), ["mux", "mux+h2", "mux@2", "mux+h2@2", "mux:slow+tls"]);
+    for row in &each {
+        assert_eq!(
+            row.service.protocol,
+            protocol::split(row.label.trim_end_matches("@2")).1.unwrap_or_default()
+        );
+    }
+}
+
+#[test]
 fn every_row_of_the_project_has_an_id_of_its_own() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let contracts = crate::contract::Contract::load_all(&root.join("contracts")).unwrap();
@@ -197,6 +231,64 @@ fn a_name_is_taken_once_in_all_languages() {
 }
 
 #[test]
+fn a_manifest_says_in_which_protocols_it_may_be_asked() {
+    let with = |keys: &str, end: &str| {
+        let text = MANIFEST.replacen("style ", &format!("{keys}\nstyle "), 1);
+        load(&text.replacen("[[variant]]", &format!("{end}\n[[variant]]"), 1))
+    };
+    let offers =
+        |catalogue: &Catalogue, id: &str| Protocol::ALL.map(|p| catalogue.get(id).unwrap().offers(p));
+    let catalogue = with("", "").unwrap();
+    assert_eq!(offers(&catalogue, "raw-socket"), [true; 4]);
+    assert_eq!(offers(&catalogue, "mux"), [true, false, false, false]);
+    let mux = catalogue.get("mux").unwrap();
+    assert_eq!(mux.why_not(Protocol::Http1), None);
+    assert_eq!(mux.why_not(Protocol::H2).unwrap(), "h2 is not offered by the framework");
+    let own = "[[not-offered]]\nprotocol = \"h2c\"\nwhy = \"its author refuses\"";
+    let catalogue = with("protocols = [\"http/1.1\", \"h2\"]\ntls = true", own).unwrap();
+    for id in ["mux", "mux:slow"] {
+        assert_eq!(offers(&catalogue, id), [true, true, true, false], "{id}");
+        assert_eq!(catalogue.get(id).unwrap().why_not(Protocol::H2c).unwrap(), "its author refuses");
+    }
+    let catalogue = with("protocols = [\"h2\"]\ntls = true", "").unwrap();
+    assert_eq!(offers(&catalogue, "mux"), [false, false, true, false]);
+    assert!(
+        command::service("x", vec![], Path::new(".")).offers(Protocol::Http1),
+        "a command has no manifest"
+    );
+}
+
+#[test]
+fn mistakes_about_protocols_say_what_to_write() {
+    let error = |keys: &str, end: &str| {
+        let text = MANIFEST.replacen("style ", &format!("{keys}\nstyle "), 1) + end;
+        load(&text).unwrap_err().replace("ROOT/services/go/mux/service.toml", "F")
+    };
+    let reason = |protocol: &str| format!("[[not-offered]]\nprotocol = \"{protocol}\"\nwhy = \"so\"\n");
+    assert_eq!(
+        error("protocols = []", ""),
+        "F:9: a service needs at least one protocol, such as \"http/1.1\""
+    );
+    assert_eq!(
+        error("protocols = [\"h3\"]", ""),
+        "F:9: unknown value \"h3\"; valid names are: http/1.1, h2, h2c"
+    );
+    assert_eq!(error("protocols = [\"h2c\", \"h2c\"]", ""), "F:9: \"h2c\" stands twice");
+    assert_eq!(error("protocols = [\"h2\"]", ""), "F:9: \"h2\" runs over TLS: say tls = true");
+    assert_eq!(
+        error("protocols = [\"h2c\"]\ntls = true", ""),
+        "F:10: \"h2c\" alone does not run over TLS: leave tls out"
+    );
+    let tls = "tls = true";
+    assert_eq!(error(tls, &reason("tls")), "F:23: \"tls\" is offered: it needs no reason why not");
+    assert_eq!(error(tls, &(reason("h2") + &reason("h2"))), "F:23: \"h2\" has two reasons: give one");
+    assert_eq!(
+        error(tls, &reason("ssl")),
+        "F:24: unknown value \"ssl\"; valid names are: http/1.1, tls, h2, h2c"
+    );
+}
+
+#[test]
 fn a_build_root_is_a_folder_above_the_service() {
     let with = |root: &str| load(&MANIFEST.replacen("style ", &format!("build-root = {root:?}\nstyle "), 1));
     let catalogue = with("../..").unwrap();
@@ -228,11 +320,11 @@ proptest! {
     }
 
     #[test]
-    fn no_word_makes_a_row_of_another_service(word in "(mux|slow|group|all|raw-socket|go|[:@0-9,]){1,4}") {
+    fn no_word_makes_a_row_of_another_service(word in "(mux|slow|group|all|raw-socket|go|tls|h2c?|[+:@0-9,]){1,4}") {
         let catalogue = load(MANIFEST).unwrap();
         for row in select(&catalogue, [word.as_str()]).unwrap_or_default() {
             let (id, _) = row.label.split_once('@').unwrap_or((&row.label, ""));
-            prop_assert_eq!(id, &row.service.id);
+            prop_assert_eq!(id, &row.service.word());
         }
     }
 

@@ -50,5 +50,6 @@ fn profile(service: &Service, commit: Option<&str>) -> Profile {
         homepage: Some(service.url.clone()).filter(|url| !url.is_empty()),
         source: commit.and_then(|commit| revisions::shown_at(&service.folder, commit)),
         settings: service.settings.clone(),
+        protocol: service.protocol,
     }
 }

@@ -24,7 +24,7 @@ use tare_host::{cpus::Pinning, link::rights};
 use tare_load::units::parse_time;
 use tare_report::{Document, gather::gather};
 use tare_service::{
-    catalogue::{Row, SelectError},
+    catalogue::{self, Row, SelectError},
     learn, release,
     workspace::Workspace,
 };
@@ -318,7 +318,7 @@ fn stored_rows(workspace: &mut Workspace, stored: &StoredRun) -> anyhow::Result<
             Some(release) => release::set(service, &release)?,
             None => service.clone(),
         };
-        Ok(Row { label: planned.label.clone(), service })
+        Ok(Row { label: planned.label.clone(), service: service.asked_in(planned.protocol) })
     };
     planned.iter().map(row).collect()
 }
@@ -341,6 +341,7 @@ fn rows(
         [] => select(&experiment.services).map_err(in_file("services"))?,
         services => select(services).context("--services")?,
     };
+    rows = catalogue::in_each(rows, &experiment.protocols);
     let is_there = |label: &str| rows.iter().any(|row| row.label == label);
     let missing = match reference {
         Some(reference) if is_there(reference) => Vec::new(),

@@ -103,6 +103,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let mut rows = workspace::select(&workspace, &args.services)?;
     running::declare(&mut rows, args.contract.iter().map(String::as_str));
     refuse_to_end_what_runs(&rows, &args)?;
+    leave_out_what_is_not_offered(&mut rows)?;
     learn(&mut workspace, &mut rows, &args)?;
     if args.services.is_empty() {
         leave_out_known_failures(&mut rows);
@@ -157,6 +158,18 @@ fn learn(workspace: &mut Workspace, rows: &mut [Row], args: &Args) -> anyhow::Re
     let learned = asked::learn(workspace, rows, &asked, &settings, &workspace.scratch(FOLDER))?;
     rows.iter_mut().for_each(|row| row.service.contracts = vec![learned.contract.name.clone()]);
     workspace.contracts.insert(learned.contract.name.clone(), learned.contract);
+    Ok(())
+}
+
+/// A service that does not offer the protocol in which its row is asked proves nothing.
+fn leave_out_what_is_not_offered(rows: &mut Vec<Row>) -> anyhow::Result<()> {
+    for row in rows.iter() {
+        let Some(reason) = row.service.why_not_asked() else { continue };
+        ensure!(rows.len() > 1, "{}: {reason}", row.label);
+        tare_host::tell!("{} {}: {reason}", paint("33", "left out"), row.label);
+    }
+    rows.retain(|row| row.service.why_not_asked().is_none());
+    ensure!(!rows.is_empty(), "none of the services offers its protocol");
     Ok(())
 }
 

@@ -1,0 +1,85 @@
+//! The words for protocols: one each in files and in the names of rows.
+
+use tare_load::Protocol;
+
+/// As files write it, and as the name of a row ends: `hyper+h2`.
+pub fn word(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::Http1 => "http/1.1",
+        Protocol::Http1Tls => "tls",
+        Protocol::H2 => "h2",
+        Protocol::H2c => "h2c",
+    }
+}
+
+/// The protocol of a word.
+pub fn of_word(wanted: &str) -> Option<Protocol> {
+    Protocol::ALL.into_iter().find(|protocol| word(*protocol) == wanted)
+}
+
+/// The beginning of the name of a row, and the protocol that the name ends with: `hyper+h2` is `hyper` in h2.
+pub fn split(name: &str) -> (&str, Option<Protocol>) {
+    let ending = name.rsplit_once('+').and_then(|(begin, word)| Some((begin, of_word(word)?)));
+    match ending {
+        Some((begin, protocol)) if protocol != Protocol::Http1 => (begin, Some(protocol)),
+        _ => (name, None),
+    }
+}
+
+/// What the name of a row ends with; nothing for plain HTTP/1.1.
+pub fn ending(protocol: Protocol) -> String {
+    match protocol {
+        Protocol::Http1 => String::new(),
+        protocol => format!("+{}", word(protocol)),
+    }
+}
+
+/// For serde: what is not written.
+pub fn is_plain(protocol: &Protocol) -> bool {
+    *protocol == Protocol::Http1
+}
+
+/// For serde: a protocol is its word.
+pub mod as_word {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use tare_load::Protocol;
+
+    const WORDS: &[&str] = &["http/1.1", "tls", "h2", "h2c"];
+
+    /// # Errors
+    /// Of the serializer.
+    pub fn serialize<S: Serializer>(protocol: &Protocol, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(super::word(*protocol))
+    }
+
+    /// # Errors
+    /// The value is none of the words.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Protocol, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        super::of_word(&text).ok_or_else(|| D::Error::unknown_variant(&text, WORDS))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_protocol_has_a_word_of_its_own() {
+        for protocol in Protocol::ALL {
+            assert_eq!(of_word(word(protocol)), Some(protocol));
+        }
+        assert_eq!(of_word("http/2"), None);
+    }
+
+    #[test]
+    fn the_name_of_a_row_ends_with_its_protocol() {
+        for protocol in Protocol::ALL {
+            let name = format!("a+b{}", ending(protocol));
+            assert_eq!(split(&name), ("a+b", Some(protocol).filter(|found| *found != Protocol::Http1)));
+        }
+        for plain in ["hyper", "hyper+http/1.1", "mux+0a1b2c3d", "hyper+h2@2"] {
+            assert_eq!(split(plain), (plain, None));
+        }
+    }
+}
