@@ -1,10 +1,12 @@
 //! A service as its `service.toml` describes it, version 1.0. What is right or wrong with one is the catalogue's.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use packageurl::PackageUrl;
 use serde::{Deserialize, Deserializer, de::Error};
 use tare_load::Protocol;
+
+use crate::certificate::Certificates;
 
 use super::{HttpVersion, NotOffered, Place, Running, offered};
 
@@ -84,6 +86,9 @@ pub struct Service {
     /// In which it is asked: a row of it has one.
     #[serde(skip)]
     pub protocol: Protocol,
+    /// Of the run, if it is asked over TLS.
+    #[serde(skip)]
+    pub certificates: Option<Arc<Certificates>>,
 }
 
 /// What kind of weight a service is.

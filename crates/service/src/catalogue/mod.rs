@@ -25,7 +25,7 @@ pub use offered::{HttpVersion, NotOffered};
 pub use packageurl::PackageUrl;
 pub use place::Place;
 pub use running::Running;
-pub use select::{Row, SelectError, in_each, select};
+pub use select::{Row, SelectError, certify, in_each, select};
 pub use url::is_url;
 
 use crate::document::{self, DocumentError};

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use tare_load::Protocol;
 
 use super::{Service, Style};
-use crate::{document::DocumentError, protocol};
+use crate::{client::Channel, document::DocumentError, protocol};
 
 /// A version of HTTP, as a manifest lists what the framework serves itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, strum::IntoStaticStr)]
@@ -46,6 +46,11 @@ impl Service {
     /// The word for it in the protocol in which it is asked: `restinio:timers+h2`.
     pub fn word(&self) -> String {
         self.id.clone() + &protocol::ending(self.protocol)
+    }
+
+    /// How a client speaks to it.
+    pub fn channel(&self) -> Channel {
+        Channel { protocol: self.protocol, certificates: self.certificates.clone() }
     }
 
     /// How it differs from the service of its folder that is asked in plain HTTP/1.1, if it does.

@@ -16,7 +16,8 @@ use anyhow::{Context, ensure};
 use tare_host::{process::Supervisor, secrets, signals};
 use tare_service::{
     build::Site,
-    catalogue::{Row, file_name},
+    catalogue::{self, Row, file_name},
+    certificate::Certificates,
     contract::{CheckId, Contract, with_tables},
     endurance::{self, Stage},
     prove::{self, Proof},
@@ -116,6 +117,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let seed = args.seed.unwrap_or_else(tare_host::seed::draw);
     make_tables(&mut workspace, &rows, seed)?;
     let interrupt = signals::listen()?;
+    catalogue::certify(&mut rows, || Certificates::passing(&workspace.scratch(FOLDER)))?;
     let supervisor = workspace::supervisor(&workspace, rows.iter().map(|row| &row.service))?;
     let verification = Verification {
         workspace: &workspace,
