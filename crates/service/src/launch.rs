@@ -54,6 +54,8 @@ pub enum LaunchError {
          such as by {variable}=... tare ..."
     )]
     Variable { contract: String, variable: String },
+    #[error("{0}")]
+    Protocol(String),
     #[error("{service} is asked over TLS, and no certificate was made for it")]
     NoCertificate { service: String },
     #[error("{folder}: {source}")]
@@ -66,9 +68,10 @@ impl LaunchError {
         match self {
             LaunchError::Start(error) => error.why.is_of_service(),
             LaunchError::Unready(_) => true,
-            LaunchError::Variable { .. } | LaunchError::NoCertificate { .. } | LaunchError::Output { .. } => {
-                false
-            }
+            LaunchError::Variable { .. }
+            | LaunchError::Protocol(_)
+            | LaunchError::NoCertificate { .. }
+            | LaunchError::Output { .. } => false,
         }
     }
 }
@@ -104,6 +107,9 @@ pub fn launch(
     if let Some(variable) = settings.contract.missing_variable() {
         let (contract, variable) = (settings.contract.name.clone(), variable.to_owned());
         return Err(LaunchError::Variable { contract, variable });
+    }
+    if let Some(reason) = settings.contract.why_not_in(service.protocol) {
+        return Err(LaunchError::Protocol(reason));
     }
     if service.protocol.is_tls() && service.certificates.is_none() {
         return Err(LaunchError::NoCertificate { service: service.word() });

@@ -6,9 +6,9 @@ use packageurl::PackageUrl;
 use serde::{Deserialize, Deserializer, de::Error};
 use tare_load::Protocol;
 
-use crate::certificate::Certificates;
+use crate::{certificate::Certificates, protocol::HttpVersion};
 
-use super::{HttpVersion, NotOffered, Place, Running, offered};
+use super::{NotOffered, Place, Running, offered};
 
 /// The version of the manifest format that this program reads.
 pub(super) const FORMAT: &str = "1.0";

@@ -21,7 +21,7 @@ pub(crate) use manifest::package_url;
 pub use manifest::{
     KnownFailure, Requirement, Run, Service, Setting, Step, Style, ToleratedCheck, Variant, Version,
 };
-pub use offered::{HttpVersion, NotOffered};
+pub use offered::NotOffered;
 pub use packageurl::PackageUrl;
 pub use place::Place;
 pub use running::Running;

@@ -81,6 +81,7 @@ impl<'a> Session<'a> {
         let _alone_in_its_folder = folder::reserve(&self.run)?;
         let _alone_on_its_cpus = self.take_cpus(&plan)?;
         let began = jiff::Timestamp::now();
+        prepare::check_protocols(&plan, &self.workspace.contracts).map_err(anyhow::Error::msg)?;
         self.certify()?;
         self.prepare(&mut plan)?;
         let environment = self.environment(&plan);
