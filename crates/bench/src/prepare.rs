@@ -15,7 +15,7 @@ use tare_service::prove::{Proof, prove_and_weigh};
 use crate::{
     experiment::Layout,
     folder::{about, service_folder},
-    plan::{Counted, Excluded, Exclusion, Plan},
+    plan::{Counted, Excluded, Exclusion, Plan, PlannedRow},
     schedule::{CutOff, InstrumentFailure},
 };
 use tare_host::{process::Supervisor, secrets, threads, whole};
@@ -29,6 +29,23 @@ use tare_service::{
 
 /// Services that are proved at the same time: most of proving is waiting for a clock to move.
 const VERIFIED_AT_ONCE: usize = 4;
+
+/// Whether each row that takes part may be asked the contracts of its points in its protocol.
+///
+/// # Errors
+/// The first contract that may not, with its reason.
+pub fn check_protocols(plan: &Plan, contracts: &BTreeMap<String, Contract>) -> Result<(), String> {
+    for point in &plan.points {
+        let Some(contract) = contracts.get(&point.contract) else { continue };
+        for row in plan.members_at(point) {
+            let PlannedRow { label, protocol, .. } = &plan.rows[row];
+            if let Some(reason) = contract.why_not_in(*protocol) {
+                return Err(format!("{label}: {reason}"));
+            }
+        }
+    }
+    Ok(())
+}
 
 /// Builds every row, enters the version it reports, and moves its service to where it was built; rows that cannot be built
 /// are excluded. A row that is out already is not built. Each service is built once, however many rows it has. `after` is given the name of each.

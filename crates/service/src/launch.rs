@@ -4,7 +4,7 @@
 use std::{
     fs, io,
     net::{Ipv4Addr, SocketAddr},
-    path::Path,
+    path::{Path, PathBuf},
     time::Duration,
 };
 
@@ -15,9 +15,11 @@ use super::probe::{self, Readiness};
 use crate::{
     catalogue::{self, Style},
     contract::{Contract, Table},
+    protocol,
     settings::ServiceSettings,
 };
 use tare_host::process::{self, Launch, Sandbox, StartError, StartFailure, Supervisor};
+use tare_load::Protocol;
 
 /// Time limit of one readiness probe with its whole answer, in addition to `DELAY_MS`.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -52,6 +54,10 @@ pub enum LaunchError {
          such as by {variable}=... tare ..."
     )]
     Variable { contract: String, variable: String },
+    #[error("{0}")]
+    Protocol(String),
+    #[error("{service} is asked over TLS, and no certificate was made for it")]
+    NoCertificate { service: String },
     #[error("{folder}: {source}")]
     Output { folder: String, source: io::Error },
 }
@@ -62,7 +68,10 @@ impl LaunchError {
         match self {
             LaunchError::Start(error) => error.why.is_of_service(),
             LaunchError::Unready(_) => true,
-            LaunchError::Variable { .. } | LaunchError::Output { .. } => false,
+            LaunchError::Variable { .. }
+            | LaunchError::Protocol(_)
+            | LaunchError::NoCertificate { .. }
+            | LaunchError::Output { .. } => false,
         }
     }
 }
@@ -99,6 +108,12 @@ pub fn launch(
         let (contract, variable) = (settings.contract.name.clone(), variable.to_owned());
         return Err(LaunchError::Variable { contract, variable });
     }
+    if let Some(reason) = settings.contract.why_not_in(service.protocol) {
+        return Err(LaunchError::Protocol(reason));
+    }
+    if service.protocol.is_tls() && service.certificates.is_none() {
+        return Err(LaunchError::NoCertificate { service: service.word() });
+    }
     let output = |source| LaunchError::Output { folder: folder.display().to_string(), source };
     fs::create_dir_all(folder).map_err(output)?;
     let (process, address, host) = match &service.running {
@@ -114,12 +129,13 @@ pub fn launch(
     let mut random = ChaCha8Rng::seed_from_u64(settings.seed);
     // Other values than verify will send: otherwise a service that caches would have the correct answers already.
     random.set_stream(1);
+    let channel = service.channel();
     let patience = PATIENCE + Duration::from_millis(settings.service_settings.delay_ms);
     let waited = process.wait_ready(service.run.ready_timeout, || {
         let request = settings.contract.loaded().find(|request| settings.contract.is_asked_alone(request));
         request.is_none_or(|request| {
             let exchange = settings.contract.exchange(request, &host, &mut random);
-            probe::ready(address, &exchange, settings.readiness, patience)
+            probe::ready(address, &channel, &exchange, settings.readiness, patience)
         })
     })?;
     let start_up = (!process.is_attached()).then_some(waited);
@@ -161,6 +177,7 @@ fn start(
     env.push(("PORT".to_owned(), port.to_string()));
     env.push(("THREADS".to_owned(), settings.service_settings.threads.to_string()));
     env.push(("DELAY_MS".to_owned(), settings.service_settings.delay_ms.to_string()));
+    env.extend(of_protocol(service));
     env.extend(settings.contract.tables().filter_map(Table::variable));
     env.push((PADDING.to_owned(), padding(settings.seed)));
     let launch = Launch {
@@ -176,6 +193,22 @@ fn start(
         sandbox: sandbox(service, settings.sandbox),
     };
     process::Service::start(&launch, supervisor)
+}
+
+/// What says in which protocol the port is asked; nothing for plain HTTP/1.1.
+fn of_protocol(service: &catalogue::Service) -> Vec<(String, String)> {
+    let word = match service.protocol {
+        Protocol::Http1 => return Vec::new(),
+        Protocol::Http1Tls => protocol::word(Protocol::Http1),
+        protocol => protocol::word(protocol),
+    };
+    let path = |path: PathBuf| path.display().to_string();
+    let files = service.certificates.iter().filter(|_| service.protocol.is_tls());
+    let files = files.flat_map(|files| {
+        [("TLS_CERT", path(files.certificate_path())), ("TLS_KEY", path(files.key_path()))]
+    });
+    let all = [("PROTOCOL", word.to_owned())].into_iter().chain(files);
+    all.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// As the run wants it, but the service sees the folder that it is in.
@@ -196,7 +229,29 @@ fn padding(seed: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::certificate::Certificates;
+
+    #[test]
+    fn what_a_port_is_asked_in_is_said_where_it_is_not_plain() {
+        let folder = tempfile::tempdir().unwrap();
+        let certificates = Some(Arc::new(Certificates::make(folder.path()).unwrap()));
+        let names = |protocol: Protocol| {
+            let service =
+                catalogue::Service { protocol, certificates: certificates.clone(), ..Default::default() };
+            let all = of_protocol(&service);
+            let path = folder.path().display().to_string();
+            let all = all.iter().map(|(name, value)| format!("{name}={}", value.replace(&path, "RUN")));
+            all.collect::<Vec<_>>().join(" ")
+        };
+        let files = "TLS_CERT=RUN/cert.pem TLS_KEY=RUN/key.pem";
+        assert_eq!(names(Protocol::Http1), "", "plain HTTP/1.1 is as it was");
+        assert_eq!(names(Protocol::Http1Tls), format!("PROTOCOL=http/1.1 {files}"));
+        assert_eq!(names(Protocol::H2), format!("PROTOCOL=h2 {files}"));
+        assert_eq!(names(Protocol::H2c), "PROTOCOL=h2c");
+    }
 
     #[test]
     fn each_start_has_an_environment_of_its_own_length() {

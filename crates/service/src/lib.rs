@@ -4,6 +4,7 @@
 
 pub mod build;
 pub mod catalogue;
+pub mod certificate;
 pub mod client;
 pub mod contract;
 pub mod discover;

@@ -7,7 +7,7 @@ use tare_load::{
     http1::Response,
 };
 
-use crate::client::{AskError, ClientConnection, Deadline};
+use crate::client::{AskError, Channel, ClientConnection, Deadline, PREFACE, ask_in, client_hello};
 
 /// When a service is ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,17 +20,37 @@ pub enum Readiness {
 
 /// Asks once, on a connection of its own. All of it takes no longer than `patience`, since the end of the service is not noticed
 /// meanwhile.
-pub fn ready(target: SocketAddr, exchange: &Exchange, readiness: Readiness, patience: Duration) -> bool {
-    let asked = || -> Result<bool, AskError> {
-        let deadline = Deadline::after(patience);
-        let mut connection = ClientConnection::open(&target.into(), deadline)?;
-        if readiness == Readiness::Speaks {
-            connection.send(&exchange.request, deadline)?;
-            return Ok(connection.receive(&mut Vec::new(), deadline)? > 0);
-        }
-        Ok(is_right(&exchange.expected, &connection.ask(exchange, deadline)?))
+pub fn ready(
+    target: SocketAddr,
+    channel: &Channel,
+    exchange: &Exchange,
+    readiness: Readiness,
+    patience: Duration,
+) -> bool {
+    let deadline = Deadline::after(patience);
+    let asked = match readiness {
+        Readiness::Speaks => speaks(target, channel, exchange, deadline),
+        Readiness::AnswersRightly => ask_in(&target.into(), channel, exchange, deadline)
+            .map(|response| is_right(&exchange.expected, &response)),
     };
-    asked().unwrap_or(false)
+    asked.unwrap_or(false)
+}
+
+/// Whether anything comes, whatever is wrong with it.
+fn speaks(
+    target: SocketAddr,
+    channel: &Channel,
+    exchange: &Exchange,
+    deadline: Deadline,
+) -> Result<bool, AskError> {
+    let mut connection = ClientConnection::open(&target.into(), deadline)?;
+    let first = match channel.tls() {
+        Some(config) => client_hello(config, target.ip())?,
+        None if channel.protocol.is_http2() => PREFACE.concat(),
+        None => exchange.request.clone(),
+    };
+    connection.send(&first, deadline)?;
+    Ok(connection.receive(&mut Vec::new(), deadline)? > 0)
 }
 
 /// Whether a response has the expected status and body.
@@ -80,7 +100,13 @@ mod tests {
             }
         });
         let ready = |body: &[u8], readiness| {
-            ready(target, &exchange(ExpectedBody::Exact(body.to_vec())), readiness, Duration::from_secs(10))
+            ready(
+                target,
+                &Channel::default(),
+                &exchange(ExpectedBody::Exact(body.to_vec())),
+                readiness,
+                Duration::from_secs(10),
+            )
         };
         assert!(ready(b"ok", Readiness::AnswersRightly));
         assert!(!ready(b"no", Readiness::AnswersRightly));
@@ -94,8 +120,13 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let began = Instant::now();
         let patience = Duration::from_millis(50);
-        let is_ready =
-            ready(listener.local_addr().unwrap(), &exchange(ExpectedBody::Any), Readiness::Speaks, patience);
+        let is_ready = ready(
+            listener.local_addr().unwrap(),
+            &Channel::default(),
+            &exchange(ExpectedBody::Any),
+            Readiness::Speaks,
+            patience,
+        );
         assert!(!is_ready && began.elapsed() < Duration::from_secs(10));
     }
 
@@ -112,7 +143,13 @@ mod tests {
         });
         let began = Instant::now();
         let patience = Duration::from_millis(200);
-        assert!(!ready(target, &exchange(ExpectedBody::Any), Readiness::AnswersRightly, patience));
+        assert!(!ready(
+            target,
+            &Channel::default(),
+            &exchange(ExpectedBody::Any),
+            Readiness::AnswersRightly,
+            patience
+        ));
         assert!((patience..Duration::from_secs(10)).contains(&began.elapsed()));
         server.join().unwrap();
     }

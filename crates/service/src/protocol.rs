@@ -1,6 +1,61 @@
 //! The words for protocols: one each in files and in the names of rows.
 
+use serde::Deserialize;
 use tare_load::Protocol;
+
+/// A version of HTTP, as files list what may be spoken; TLS is another key of theirs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, strum::IntoStaticStr)]
+pub enum HttpVersion {
+    #[serde(rename = "http/1.1")]
+    #[strum(serialize = "http/1.1")]
+    Http1,
+    /// Over TLS, by ALPN.
+    #[serde(rename = "h2")]
+    #[strum(serialize = "h2")]
+    H2,
+    /// Without TLS, by prior knowledge.
+    #[serde(rename = "h2c")]
+    #[strum(serialize = "h2c")]
+    H2c,
+}
+
+/// What a file says is spoken.
+pub fn spoken(versions: &[HttpVersion], tls: bool) -> impl Iterator<Item = Protocol> {
+    let of = move |version: &HttpVersion| match version {
+        HttpVersion::Http1 if tls => vec![Protocol::Http1, Protocol::Http1Tls],
+        HttpVersion::Http1 => vec![Protocol::Http1],
+        HttpVersion::H2 => vec![Protocol::H2],
+        HttpVersion::H2c => vec![Protocol::H2c],
+    };
+    versions.iter().flat_map(of)
+}
+
+/// What is wrong with the two keys, and at which.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct KeyMistake {
+    pub key: &'static str,
+    pub reason: String,
+}
+
+/// Whether `protocols` and `tls` make sense together.
+pub(crate) fn check(versions: &[HttpVersion], tls: bool) -> Result<(), KeyMistake> {
+    let wrong = |key, reason: &str| Err(KeyMistake { key, reason: reason.to_owned() });
+    if versions.is_empty() {
+        return wrong("protocols", "at least one protocol is needed, such as \"http/1.1\"");
+    }
+    for (place, version) in versions.iter().enumerate() {
+        if versions[..place].contains(version) {
+            return wrong("protocols", &format!("\"{}\" stands twice", <&str>::from(version)));
+        }
+    }
+    if versions.contains(&HttpVersion::H2) && !tls {
+        return wrong("protocols", "\"h2\" runs over TLS: say tls = true");
+    }
+    if tls && versions == [HttpVersion::H2c] {
+        return wrong("tls", "\"h2c\" alone does not run over TLS: leave tls out");
+    }
+    Ok(())
+}
 
 /// As files write it, and as the name of a row ends: `hyper+h2`.
 pub fn word(protocol: Protocol) -> &'static str {

@@ -22,6 +22,7 @@ use tare_load::{
 };
 use tare_service::{
     catalogue::{Catalogue, RawSocket, Service},
+    client::Channel,
     contract::Contract,
     drive,
     launch::{self, Settings},
@@ -96,7 +97,7 @@ fn a_service_starts_answers_and_stops_over_a_link() {
 
     let pool = drive::pool(&contract, &address.to_string(), 7);
     let exchange = exchange();
-    let ask = || probe::ready(address, &exchange, Readiness::Speaks, GRACE);
+    let ask = || probe::ready(address, &Channel::default(), &exchange, Readiness::Speaks, GRACE);
     assert!(link.client().within(ask).unwrap(), "it answers at the same address over the link");
     prove(&load(Route { namespace: Some(link.client().fd()), ..address.into() }, pool));
 
@@ -128,7 +129,8 @@ fn the_reference_is_loaded_over_a_link() {
     std::thread::scope(|scope| {
         let reference = scope.spawn(|| link.server().within(|| raw_socket::serve(port, 1, RESPONSE, &stop)));
         let address = (Ipv4Addr::LOCALHOST, port).into();
-        let ask = || probe::ready(address, &exchange(), Readiness::AnswersRightly, GRACE);
+        let ask =
+            || probe::ready(address, &Channel::default(), &exchange(), Readiness::AnswersRightly, GRACE);
         while !link.client().within(ask).unwrap() {}
         let route = Route { namespace: Some(link.client().fd()), ..address.into() };
         let report = load(route, Arc::new(ExchangePool::new(vec![exchange()])));

@@ -7,6 +7,7 @@ use std::{
 
 use anyhow::{Context, ensure};
 use tare_host::{signals, whole};
+use tare_load::Protocol;
 use tare_service::{
     build::Site,
     catalogue::{Row, Service, Style, file_name},
@@ -154,7 +155,8 @@ fn of_built<T>(
     let built = workspace.builder().build(&row.service, &site, false)?;
     let folder = folder.join("services").join(file_name(&row.label));
     let ground = Ground { supervisor: &supervisor, service_settings, folder: &folder };
-    ask(&row.service.at(built.place), &ground).with_context(|| row.label.clone())
+    // Answers are the same in each protocol.
+    ask(&row.service.asked_in(Protocol::Http1).at(built.place), &ground).with_context(|| row.label.clone())
 }
 
 /// The contract that the first service besides the raw socket honours, and a line for each request on standard error.

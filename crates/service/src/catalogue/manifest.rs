@@ -1,12 +1,14 @@
 //! A service as its `service.toml` describes it, version 1.0. What is right or wrong with one is the catalogue's.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use packageurl::PackageUrl;
 use serde::{Deserialize, Deserializer, de::Error};
 use tare_load::Protocol;
 
-use super::{HttpVersion, NotOffered, Place, Running, offered};
+use crate::{certificate::Certificates, protocol::HttpVersion};
+
+use super::{NotOffered, Place, Running, offered};
 
 /// The version of the manifest format that this program reads.
 pub(super) const FORMAT: &str = "1.0";
@@ -84,6 +86,9 @@ pub struct Service {
     /// In which it is asked: a row of it has one.
     #[serde(skip)]
     pub protocol: Protocol,
+    /// Of the run, if it is asked over TLS.
+    #[serde(skip)]
+    pub certificates: Option<Arc<Certificates>>,
 }
 
 /// What kind of weight a service is.

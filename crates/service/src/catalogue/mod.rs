@@ -21,11 +21,11 @@ pub(crate) use manifest::package_url;
 pub use manifest::{
     KnownFailure, Requirement, Run, Service, Setting, Step, Style, ToleratedCheck, Variant, Version,
 };
-pub use offered::{HttpVersion, NotOffered};
+pub use offered::NotOffered;
 pub use packageurl::PackageUrl;
 pub use place::Place;
 pub use running::Running;
-pub use select::{Row, SelectError, in_each, select};
+pub use select::{Row, SelectError, certify, in_each, select};
 pub use url::is_url;
 
 use crate::document::{self, DocumentError};

@@ -4,23 +4,11 @@ use serde::Deserialize;
 use tare_load::Protocol;
 
 use super::{Service, Style};
-use crate::{document::DocumentError, protocol};
-
-/// A version of HTTP, as a manifest lists what the framework serves itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, strum::IntoStaticStr)]
-pub enum HttpVersion {
-    #[serde(rename = "http/1.1")]
-    #[strum(serialize = "http/1.1")]
-    Http1,
-    /// Over TLS, by ALPN.
-    #[serde(rename = "h2")]
-    #[strum(serialize = "h2")]
-    H2,
-    /// Without TLS, by prior knowledge.
-    #[serde(rename = "h2c")]
-    #[strum(serialize = "h2c")]
-    H2c,
-}
+use crate::{
+    client::Channel,
+    document::DocumentError,
+    protocol::{self, HttpVersion},
+};
 
 /// `[[not-offered]]`: why a protocol is missing.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -48,6 +36,11 @@ impl Service {
         self.id.clone() + &protocol::ending(self.protocol)
     }
 
+    /// How a client speaks to it.
+    pub fn channel(&self) -> Channel {
+        Channel { protocol: self.protocol, certificates: self.certificates.clone() }
+    }
+
     /// How it differs from the service of its folder that is asked in plain HTTP/1.1, if it does.
     pub fn difference(&self) -> Option<String> {
         let protocol = (self.protocol != Protocol::Http1).then(|| self.protocol.to_string());
@@ -58,13 +51,10 @@ impl Service {
     }
 
     pub fn offers(&self, protocol: Protocol) -> bool {
-        let serves = |version| self.protocols.contains(&version);
-        match protocol {
+        match self.protocols.as_slice() {
             // What has no manifest, a command or a server that runs already, is asked as every server can be.
-            Protocol::Http1 => self.protocols.is_empty() || serves(HttpVersion::Http1),
-            Protocol::Http1Tls => self.tls && serves(HttpVersion::Http1),
-            Protocol::H2 => self.tls && serves(HttpVersion::H2),
-            Protocol::H2c => serves(HttpVersion::H2c),
+            [] => protocol == Protocol::Http1,
+            versions => protocol::spoken(versions, self.tls).any(|spoken| spoken == protocol),
         }
     }
 
@@ -94,23 +84,8 @@ pub(super) fn check(
     manifest: &Service,
     wrong: impl Fn(&str, String) -> DocumentError,
 ) -> Result<(), DocumentError> {
-    if manifest.protocols.is_empty() {
-        return Err(wrong(
-            "protocols",
-            "a service needs at least one protocol, such as \"http/1.1\"".to_owned(),
-        ));
-    }
-    for (place, version) in manifest.protocols.iter().enumerate() {
-        if manifest.protocols[..place].contains(version) {
-            return Err(wrong("protocols", format!("\"{}\" stands twice", <&str>::from(version))));
-        }
-    }
-    if manifest.protocols.contains(&HttpVersion::H2) && !manifest.tls {
-        return Err(wrong("protocols", "\"h2\" runs over TLS: say tls = true".to_owned()));
-    }
-    if manifest.tls && manifest.protocols == [HttpVersion::H2c] {
-        return Err(wrong("tls", "\"h2c\" alone does not run over TLS: leave tls out".to_owned()));
-    }
+    protocol::check(&manifest.protocols, manifest.tls)
+        .map_err(|mistake| wrong(mistake.key, mistake.reason))?;
     for (place, reason) in manifest.not_offered.iter().enumerate() {
         let word = protocol::word(reason.protocol);
         if manifest.offers(reason.protocol) {

@@ -1,7 +1,12 @@
 //! Choosing rows by words: `hyper`, `hyper+h2` (in a protocol), `hyper@2` (the same service under a second name), `group:go`, `all`.
 
+use std::sync::Arc;
+
 use super::{Catalogue, Service, Style, command::without_number};
-use crate::protocol;
+use crate::{
+    certificate::{CertificateError, Certificates},
+    protocol,
+};
 use tare_host::spelling::suggestion;
 use tare_load::Protocol;
 
@@ -102,6 +107,24 @@ pub fn in_each(rows: Vec<Row>, protocols: &[Protocol]) -> Vec<Row> {
         }
     }
     all
+}
+
+/// Gives certificates to the rows that are asked over TLS; they are made if there is such a row.
+///
+/// # Errors
+/// They cannot be made.
+pub fn certify(
+    rows: &mut [Row],
+    make: impl FnOnce() -> Result<Certificates, CertificateError>,
+) -> Result<(), CertificateError> {
+    if rows.iter().all(|row| !row.service.protocol.is_tls()) {
+        return Ok(());
+    }
+    let certificates = Arc::new(make()?);
+    for row in rows.iter_mut().filter(|row| row.service.protocol.is_tls()) {
+        row.service.certificates = Some(Arc::clone(&certificates));
+    }
+    Ok(())
 }
 
 impl Row {

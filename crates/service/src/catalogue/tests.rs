@@ -265,10 +265,7 @@ fn mistakes_about_protocols_say_what_to_write() {
         load(&text).unwrap_err().replace("ROOT/services/go/mux/service.toml", "F")
     };
     let reason = |protocol: &str| format!("[[not-offered]]\nprotocol = \"{protocol}\"\nwhy = \"so\"\n");
-    assert_eq!(
-        error("protocols = []", ""),
-        "F:9: a service needs at least one protocol, such as \"http/1.1\""
-    );
+    assert_eq!(error("protocols = []", ""), "F:9: at least one protocol is needed, such as \"http/1.1\"");
     assert_eq!(
         error("protocols = [\"h3\"]", ""),
         "F:9: unknown value \"h3\"; valid names are: http/1.1, h2, h2c"

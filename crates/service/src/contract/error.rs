@@ -58,6 +58,8 @@ pub enum Problem {
     TableName { name: String },
     #[error("{reason}")]
     Table { reason: String },
+    #[error("{reason}")]
+    Protocols { reason: String },
     #[error("a table has 1 to {ROWS_MAX} rows, not {count}")]
     TableRows { count: u64 },
     #[error("the column {name:?} needs a name without braces and line breaks")]

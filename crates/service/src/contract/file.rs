@@ -10,6 +10,7 @@ use toml::Spanned;
 
 use super::Level;
 use super::plain_or::PlainOr;
+use crate::protocol::HttpVersion;
 
 pub(super) type Headers = BTreeMap<Spanned<String>, Spanned<String>>;
 pub(super) type ResponseHeaders = BTreeMap<Spanned<String>, Spanned<PlainOr<String, HeaderRuleFile>>>;
@@ -21,6 +22,8 @@ pub(super) struct ContractFile {
     pub format: String,
     pub name: Spanned<String>,
     pub title: String,
+    pub protocols: Option<Spanned<Vec<HttpVersion>>>,
+    pub tls: Option<Spanned<bool>>,
     #[serde(default)]
     pub service: BTreeMap<String, String>,
     #[serde(default)]

@@ -14,7 +14,9 @@ use super::{
     Answer, Ask, Bad, Body, BodyFraming, CheckId, Contract, FORMAT, Level, OLDER, Request, capture, data,
     expectation, multipart, sequence,
 };
+use crate::protocol::{self, HttpVersion};
 use tare_host::spelling::suggestion;
+use tare_load::Protocol;
 use tare_load::pattern::JsonPattern;
 
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
@@ -46,14 +48,23 @@ fn contract(file: ContractFile, stem: &str, folder: &Path) -> Lowered<Contract> 
         return Err((file.name.span().start, Problem::Name { name, stem: stem.to_owned() }));
     }
     if file.format == OLDER {
+        let newer =
+            |span: std::ops::Range<usize>, what| Err((span.start, Problem::Newer { what, needed: FORMAT }));
+        if let Some(protocols) = &file.protocols {
+            return newer(protocols.span(), "\"protocols\"");
+        }
+        if let Some(tls) = &file.tls {
+            return newer(tls.span(), "\"tls\"");
+        }
         if let Some(name) = file.data.keys().next() {
-            return Err((name.span().start, Problem::Newer { what: "a table", needed: FORMAT }));
+            return newer(name.span(), "a table");
         }
         file.requests.iter().try_for_each(refuse_what_is_newer)?;
         if let Some(sequence) = file.sequences.first() {
-            return Err((sequence.name.span().start, Problem::Newer { what: "a sequence", needed: FORMAT }));
+            return newer(sequence.name.span(), "a sequence");
         }
     }
+    let protocols = protocols(&file)?;
     let tables = data::tables(&file.data, folder)?;
     let shared = Shared { headers: &file.defaults.headers, tables: &tables };
     let requests: Vec<Request> =
@@ -64,9 +75,20 @@ fn contract(file: ContractFile, stem: &str, folder: &Path) -> Lowered<Contract> 
     let sequences = sequence::sequences(&file, &requests)?;
     let checks = checks(&file.checks)?;
     let (name, title, service) = (stem.to_owned(), file.title, file.service);
-    let contract = Contract { name, title, service, tables, requests, sequences, bad, checks };
+    let contract = Contract { name, title, protocols, service, tables, requests, sequences, bad, checks };
     let is_loaded = contract.loaded().next().is_some();
     if is_loaded { Ok(contract) } else { Err((file.name.span().start, Problem::NothingToLoad)) }
+}
+
+fn protocols(file: &ContractFile) -> Lowered<Vec<Protocol>> {
+    let versions = file.protocols.as_ref().map_or(&[HttpVersion::Http1][..], |list| list.get_ref());
+    let tls = file.tls.as_ref().is_some_and(|tls| *tls.get_ref());
+    protocol::check(versions, tls).map_err(|mistake| {
+        let (list, tls) = (file.protocols.as_ref().map(Spanned::span), file.tls.as_ref().map(Spanned::span));
+        let span = if mistake.key == "tls" { tls.or(list) } else { list.or(tls) };
+        (span.map_or(0, |span| span.start), Problem::Protocols { reason: mistake.reason })
+    })?;
+    Ok(protocol::spoken(versions, tls).collect())
 }
 
 fn refuse_what_is_newer(request: &RequestFile) -> Lowered<()> {

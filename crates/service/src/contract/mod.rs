@@ -38,7 +38,7 @@ pub use placeholder::{Kind, Placeholder, PlaceholderError, Table, TableError, Te
 pub use sequence::{LoadablePart, Sequence};
 pub use varied::{Varied, VariedTexts};
 
-use tare_load::exchange::BodyShape;
+use tare_load::{Protocol, exchange::BodyShape};
 
 use crate::document;
 
@@ -53,6 +53,8 @@ pub struct Contract {
     pub name: String,
     /// One line for people.
     pub title: String,
+    /// In which it may be asked; at least one.
+    pub protocols: Vec<Protocol>,
     /// What the environment variables change under this contract: variable to sentence.
     pub service: BTreeMap<String, String>,
     /// By their names.
@@ -160,6 +162,18 @@ impl Contract {
         let requests = self.requests.iter_mut().map(|request| &mut request.ask);
         let asks = requests.chain(self.bad.iter_mut().map(|bad| &mut bad.ask));
         asks.flat_map(Ask::templates_mut).for_each(|template| template.enter_secrets(value_of));
+    }
+
+    /// Why it is not asked in `protocol`; absent if it may be.
+    pub fn why_not_in(&self, protocol: Protocol) -> Option<String> {
+        let names: Vec<&str> = self.protocols.iter().map(|protocol| protocol.name()).collect();
+        let names = names.join(", ");
+        (!self.protocols.contains(&protocol)).then(|| {
+            format!(
+                "the contract \"{}\" is asked in {names}, and not in {protocol}: its file says so by protocols and tls",
+                self.name
+            )
+        })
     }
 
     /// The first variable that it sends and that has no value; without it nothing can be asked.

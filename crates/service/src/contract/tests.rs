@@ -51,6 +51,26 @@ fn text(exchange: &Exchange) -> &str {
 }
 
 #[test]
+fn a_contract_says_in_which_protocols_it_may_be_asked() {
+    let with = |keys: &str| parse(&RIGHT.replacen("title", &format!("{keys}\ntitle"), 1));
+    assert_eq!(with("").unwrap().protocols, [Protocol::Http1]);
+    assert_eq!(with("tls = true").unwrap().protocols, [Protocol::Http1, Protocol::Http1Tls]);
+    let all = with("protocols = [\"http/1.1\", \"h2\", \"h2c\"]\ntls = true").unwrap();
+    assert_eq!(all.protocols, Protocol::ALL);
+    assert!(Protocol::ALL.iter().all(|protocol| all.why_not_in(*protocol).is_none()));
+    let reason = with("protocols = [\"h2c\"]").unwrap().why_not_in(Protocol::H2).unwrap();
+    assert_snapshot!(reason, @r#"the contract "sample" is asked in h2c, and not in h2: its file says so by protocols and tls"#);
+    let error = |keys: &str| with(keys).unwrap_err().to_string();
+    assert_snapshot!(error("protocols = []"), @r#"contracts/sample.toml:3: at least one protocol is needed, such as "http/1.1""#);
+    assert_snapshot!(error("protocols = [\"h2\"]"), @r#"contracts/sample.toml:3: "h2" runs over TLS: say tls = true"#);
+    assert_snapshot!(error("protocols = [\"h2c\"]\ntls = true"), @r#"contracts/sample.toml:4: "h2c" alone does not run over TLS: leave tls out"#);
+    assert_snapshot!(error("protocols = [\"h2c\", \"h2c\"]"), @r#"contracts/sample.toml:3: "h2c" stands twice"#);
+    assert_snapshot!(error("protocols = [\"quic\"]"), @r#"contracts/sample.toml:3: unknown value "quic"; valid names are: http/1.1, h2, h2c"#);
+    let older = RIGHT.replacen("1.1", "1.0", 1).replacen("title", "tls = true\ntitle", 1);
+    assert_snapshot!(parse(&older).unwrap_err().to_string(), @r#"contracts/sample.toml:3: "tls" needs format = "1.1" in the first line"#);
+}
+
+#[test]
 fn an_unknown_name_is_reported_with_the_nearest_one() {
     assert_snapshot!(error("method =", "metod ="), @r#"contracts/sample.toml:7: unknown key "metod"; did you mean "method"?"#);
     assert_snapshot!(error("head = ", "haed = "), @r#"contracts/sample.toml:14: unknown check "haed"; did you mean "head"?"#);

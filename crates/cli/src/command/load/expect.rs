@@ -60,7 +60,12 @@ impl Ask for Server<'_> {
                 AskError::TooLong => {
                     anyhow!("{unanswered} that has an end: {error}; load it without a look at answers by --no-check")
                 }
-                AskError::Io(_) | AskError::Interrupted => anyhow!("{unanswered}: {error}"),
+                AskError::Io(_)
+                | AskError::Interrupted
+                | AskError::Tls(_)
+                | AskError::NotSecured
+                | AskError::Alpn { .. }
+                | AskError::Http2(_) => anyhow!("{unanswered}: {error}"),
             }
         })
     }

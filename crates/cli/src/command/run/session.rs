@@ -28,7 +28,8 @@ use tare_host::{
 use tare_report::Document;
 use tare_service::{
     build::Site,
-    catalogue::Row,
+    catalogue::{self, Row},
+    certificate::Certificates,
     contract::{Contract, with_tables},
     workspace::Workspace,
 };
@@ -43,6 +44,8 @@ use crate::{
 
 /// Where a run folder has the tables that were made for its services.
 const TABLES: &str = "tables";
+/// Where it has the certificates that they show.
+const TLS: &str = "tls";
 
 /// What a run works with.
 pub(super) struct Session<'a> {
@@ -78,6 +81,8 @@ impl<'a> Session<'a> {
         let _alone_in_its_folder = folder::reserve(&self.run)?;
         let _alone_on_its_cpus = self.take_cpus(&plan)?;
         let began = jiff::Timestamp::now();
+        prepare::check_protocols(&plan, &self.workspace.contracts).map_err(anyhow::Error::msg)?;
+        self.certify()?;
         self.prepare(&mut plan)?;
         let environment = self.environment(&plan);
         let header = Header::new(env!("CARGO_PKG_VERSION"), began.to_string(), plan, environment);
@@ -90,20 +95,27 @@ impl<'a> Session<'a> {
     pub(super) fn resume(&mut self, stored: &StoredRun) -> anyhow::Result<Document> {
         self.has_more_to_do(stored)?;
         let _alone_on_its_cpus = self.take_cpus(&stored.header.plan)?;
+        self.certify()?;
         self.same_builds(&stored.header.plan.rows)?;
         stored.damage.iter().for_each(|damage| self.progress.keep(damage));
         let journal = RunFolder::reopen(&self.run, stored)?;
         self.measure(&stored.header, journal, &stored.records)
     }
 
-    /// A service of an isolated run sees the tables that it reads its rows from, and nothing else of the run.
+    /// For the rows that are asked over TLS.
+    fn certify(&mut self) -> anyhow::Result<()> {
+        let folder = self.run.join(TLS);
+        Ok(catalogue::certify(&mut self.rows, || Certificates::make(&folder))?)
+    }
+
+    /// A service of an isolated run sees the tables that it reads its rows from, its certificates, and nothing else of the run.
     fn sandbox(&self, plan: &Plan) -> Sandbox {
         if !plan.isolates {
             return Sandbox::default();
         }
         let own_pids = self.supervisor.own_pids().is_ok();
         let hidden = [&self.workspace.contract_paths[..], std::slice::from_ref(&self.run)].concat();
-        Sandbox { hidden, shown: vec![self.run.join(TABLES)], own_pids }
+        Sandbox { hidden, shown: [TABLES, TLS].map(|name| self.run.join(name)).to_vec(), own_pids }
     }
 
     fn environment(&self, plan: &Plan) -> Environment {

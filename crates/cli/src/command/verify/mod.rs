@@ -12,11 +12,12 @@ use std::{
     },
 };
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use tare_host::{process::Supervisor, secrets, signals};
 use tare_service::{
     build::Site,
-    catalogue::{Row, file_name},
+    catalogue::{self, Row, file_name},
+    certificate::Certificates,
     contract::{CheckId, Contract, with_tables},
     endurance::{self, Stage},
     prove::{self, Proof},
@@ -113,9 +114,11 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         workspace.contract(name)?;
     }
     refuse_what_nobody_declares(&rows, &args)?;
+    refuse_other_protocols(&workspace, &rows, &args)?;
     let seed = args.seed.unwrap_or_else(tare_host::seed::draw);
     make_tables(&mut workspace, &rows, seed)?;
     let interrupt = signals::listen()?;
+    catalogue::certify(&mut rows, || Certificates::passing(&workspace.scratch(FOLDER)))?;
     let supervisor = workspace::supervisor(&workspace, rows.iter().map(|row| &row.service))?;
     let verification = Verification {
         workspace: &workspace,
@@ -218,6 +221,24 @@ fn refuse_what_nobody_declares(rows: &[Row], args: &Args) -> anyhow::Result<()> 
     Ok(())
 }
 
+/// A contract that is asked for by its name must be one that a row's protocol may ask, and each row needs such a one.
+fn refuse_other_protocols(workspace: &Workspace, rows: &[Row], args: &Args) -> anyhow::Result<()> {
+    for row in rows {
+        let declared = row.service.contracts.iter().filter_map(|name| workspace.contracts.get(name));
+        let wanted =
+            declared.filter(|contract| args.contract.is_empty() || args.contract.contains(&contract.name));
+        let refused: Vec<Option<String>> =
+            wanted.map(|contract| contract.why_not_in(row.service.protocol)).collect();
+        let may_skip = args.contract.is_empty() && refused.iter().any(Option::is_none);
+        if let Some(reason) = refused.into_iter().flatten().next()
+            && !may_skip
+        {
+            bail!("{}: {reason}", row.label);
+        }
+    }
+    Ok(())
+}
+
 struct Verification<'a> {
     workspace: &'a Workspace,
     supervisor: &'a Supervisor,
@@ -272,11 +293,12 @@ impl Verification<'_> {
         self.contracts(row).into_iter().map(verified)
     }
 
-    /// Those that were asked for. Endurance takes the one that asks the most: the others say nothing more about it.
+    /// Those that were asked for, and may be asked in the protocol of the row. Endurance takes the one that asks the most: the others say nothing more about it.
     fn contracts(&self, row: &Row) -> Vec<&Contract> {
         let asked = |name: &&String| self.args.contract.is_empty() || self.args.contract.contains(name);
         let names = row.service.contracts.iter().filter(asked);
-        let contracts = names.filter_map(|name| self.workspace.contracts.get(name));
+        let known = names.filter_map(|name| self.workspace.contracts.get(name));
+        let contracts = known.filter(|contract| contract.why_not_in(row.service.protocol).is_none());
         match self.args.endure {
             true => endurance::richest(contracts).into_iter().collect(),
             false => contracts.collect(),

@@ -3,9 +3,18 @@
 //!
 //! It does one thing at a time and waits for it. It knows nothing of contracts.
 
+mod channel;
+#[cfg(test)]
+pub(crate) mod front;
+mod http2;
+mod tls;
+mod translate;
+
 use std::{
     io,
+    net::{IpAddr, Ipv4Addr},
     os::fd::OwnedFd,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -17,16 +26,28 @@ use rustix::{
         sockopt,
     },
 };
+use rustls::ClientConfig;
 use tare_host::signals;
 use tare_load::{
-    Endpoint, Exchange,
+    Endpoint, Exchange, Protocol,
     http1::{ParseError, Response, ResponseReader},
 };
+
+pub use channel::Channel;
+pub(crate) use http2::Http2Connection;
+pub use tls::Secured;
+use tls::Tls;
+pub(crate) use tls::client_hello;
+
+/// What an HTTP/2 client says first: the preface, and SETTINGS that change nothing (RFC 9113, 3.4).
+pub(crate) const PREFACE: [&[u8]; 2] = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", &[0, 0, 0, 4, 0, 0, 0, 0, 0]];
 
 /// No contract asks for an answer of this size, head and body together. A server that sends more may never end.
 pub const ANSWER_BYTES_MAX: usize = 16 << 20;
 /// What is read at a time.
 const CHUNK_BYTES: usize = 64 * 1024;
+/// About one record of TLS.
+const RECORD_BYTES: usize = 17 * 1024;
 /// A signal may come just before a wait begins, and is then seen this much later.
 const INTERRUPT_SEEN_WITHIN: Duration = Duration::from_millis(100);
 /// How long the full queue of a Unix socket is left alone.
@@ -47,6 +68,14 @@ pub enum AskError {
     TooLong,
     #[error("interrupted")]
     Interrupted,
+    #[error("TLS: {0}")]
+    Tls(#[from] rustls::Error),
+    #[error("the connection was closed within the TLS handshake")]
+    NotSecured,
+    #[error("ALPN chose {got} instead of {wanted}")]
+    Alpn { wanted: Protocol, got: String },
+    #[error("HTTP/2: {0}")]
+    Http2(String),
 }
 
 impl From<Errno> for AskError {
@@ -80,6 +109,9 @@ impl Deadline {
 pub struct ClientConnection {
     socket: OwnedFd,
     chunk: Box<[u8]>,
+    tls: Option<Box<Tls>>,
+    /// Records that the socket would not take yet.
+    unsent: Vec<u8>,
 }
 
 impl ClientConnection {
@@ -101,7 +133,8 @@ impl ClientConnection {
             // Each write is a segment of its own: what is cut on purpose must arrive as it was cut.
             sockopt::set_tcp_nodelay(&socket, true)?;
         }
-        let connection = ClientConnection { socket, chunk: vec![0; CHUNK_BYTES].into() };
+        let (chunk, unsent) = (vec![0; CHUNK_BYTES].into(), Vec::new());
+        let connection = ClientConnection { socket, chunk, tls: None, unsent };
         loop {
             match net::connect(&connection.socket, &address) {
                 Ok(()) => return Ok(connection),
@@ -118,20 +151,120 @@ impl ClientConnection {
         }
     }
 
+    /// The same with TLS, if the channel has it; the server has chosen the protocol by ALPN then.
+    ///
+    /// # Errors
+    /// As [`ClientConnection::open`], or the handshake fails, or the server chose another protocol.
+    pub fn open_in(
+        endpoint: &Endpoint,
+        channel: &Channel,
+        deadline: Deadline,
+    ) -> Result<ClientConnection, AskError> {
+        let connection = ClientConnection::open(endpoint, deadline)?;
+        let Some(config) = channel.tls() else { return Ok(connection) };
+        let secured = connection.secure(config, name_of(endpoint), deadline)?;
+        let alpn = secured.secured().and_then(|secured| secured.alpn);
+        let wanted = channel.protocol;
+        match alpn {
+            Some(chosen) if Some(&*chosen) != wanted.alpn() => {
+                Err(AskError::Alpn { wanted, got: String::from_utf8_lossy(&chosen).into_owned() })
+            }
+            None if wanted.is_http2() => Err(AskError::Alpn { wanted, got: "nothing".to_owned() }),
+            _ => Ok(secured),
+        }
+    }
+
+    /// Makes a TLS connection of it.
+    ///
+    /// # Errors
+    /// The handshake fails, or does not end by the deadline.
+    pub(crate) fn secure(
+        mut self,
+        config: Arc<ClientConfig>,
+        name: IpAddr,
+        deadline: Deadline,
+    ) -> Result<ClientConnection, AskError> {
+        let mut tls = Tls::new(config, name)?;
+        while tls.is_handshaking() {
+            tls.take(&mut self.unsent)?;
+            self.flush(deadline)?;
+            self.wait(PollFlags::IN, deadline)?;
+            match receive(&self.socket, &mut self.chunk)? {
+                Some(0) => return Err(AskError::NotSecured),
+                Some(count) => {
+                    let read = tls.feed(&self.chunk[..count], &mut self.unsent);
+                    // The alert that says what is wrong, if it can be sent.
+                    let _said = self.flush_now();
+                    read?;
+                }
+                None => {}
+            }
+        }
+        self.tls = Some(Box::new(tls));
+        self.flush(deadline)?;
+        Ok(self)
+    }
+
+    /// What is known of its TLS, if it has any.
+    pub fn secured(&self) -> Option<Secured> {
+        self.tls.as_ref().map(|tls| tls.secured())
+    }
+
     /// Sends all of `bytes`.
     ///
     /// # Errors
     /// The connection is broken, the server does not take them by the deadline, or there was an interrupt.
-    pub fn send(&self, mut bytes: &[u8], deadline: Deadline) -> Result<(), AskError> {
+    pub fn send(&mut self, mut bytes: &[u8], deadline: Deadline) -> Result<(), AskError> {
         while !bytes.is_empty() {
+            if self.tls.is_none() {
+                self.wait(PollFlags::OUT, deadline)?;
+            }
+            match self.send_now(bytes)? {
+                Some(count) => bytes = &bytes[count..],
+                None => self.wait(PollFlags::OUT, deadline)?,
+            }
+        }
+        self.flush(deadline)
+    }
+
+    /// Sends some of `bytes` without a wait, and says how many: with TLS, as many as became records. Absent if none can be sent
+    /// now.
+    ///
+    /// # Errors
+    /// The connection is broken.
+    pub(crate) fn send_now(&mut self, bytes: &[u8]) -> Result<Option<usize>, AskError> {
+        if !self.flush_now()? {
+            return Ok(None);
+        }
+        if let Some(tls) = &mut self.tls {
+            let count = tls.write(bytes, &mut self.unsent)?;
+            self.flush_now()?;
+            return Ok(Some(count));
+        }
+        match net::send(&self.socket, bytes, SendFlags::NOSIGNAL) {
+            Ok(count) => Ok(Some(count)),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn flush(&mut self, deadline: Deadline) -> Result<(), AskError> {
+        while !self.flush_now()? {
             self.wait(PollFlags::OUT, deadline)?;
-            match net::send(&self.socket, bytes, SendFlags::NOSIGNAL) {
-                Ok(count) => bytes = &bytes[count..],
-                Err(Errno::AGAIN | Errno::INTR) => {}
+        }
+        Ok(())
+    }
+
+    /// Sends records that are waiting; false if some still are.
+    pub(crate) fn flush_now(&mut self) -> Result<bool, AskError> {
+        while !self.unsent.is_empty() {
+            match net::send(&self.socket, &self.unsent, SendFlags::NOSIGNAL) {
+                Ok(count) => drop(self.unsent.drain(..count)),
+                Err(Errno::AGAIN | Errno::INTR) => return Ok(false),
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Appends what comes next to `into`, and says how much it is: nothing is the end.
@@ -140,6 +273,12 @@ impl ClientConnection {
     /// The connection is broken, nothing comes by the deadline, or there was an interrupt.
     pub fn receive(&mut self, into: &mut Vec<u8>, deadline: Deadline) -> Result<usize, AskError> {
         loop {
+            // Records that came together were read together.
+            if self.tls.is_some()
+                && let Some(count) = self.receive_now(into)?
+            {
+                return Ok(count);
+            }
             self.wait(PollFlags::IN, deadline)?;
             if let Some(count) = self.receive_now(into)? {
                 return Ok(count);
@@ -152,13 +291,29 @@ impl ClientConnection {
     /// # Errors
     /// The connection is broken.
     pub fn receive_now(&mut self, into: &mut Vec<u8>) -> Result<Option<usize>, AskError> {
-        match net::recv(&self.socket, &mut *self.chunk, RecvFlags::DONTWAIT) {
-            Ok((count, _)) => {
-                into.extend_from_slice(&self.chunk[..count]);
-                Ok(Some(count))
+        let mut chunk = std::mem::take(&mut self.chunk);
+        let received = self.read_now(&mut chunk);
+        if let Ok(Some(count)) = received {
+            into.extend_from_slice(&chunk[..count]);
+        }
+        self.chunk = chunk;
+        received
+    }
+
+    /// As much as is there and fits into `into`, out of its records with TLS.
+    pub(crate) fn read_now(&mut self, into: &mut [u8]) -> Result<Option<usize>, AskError> {
+        loop {
+            let Some(tls) = &mut self.tls else { return receive(&self.socket, into) };
+            if let Some(count) = tls.read(into)? {
+                return Ok(Some(count));
             }
-            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
-            Err(error) => Err(error.into()),
+            let mut records = [0; RECORD_BYTES];
+            match receive(&self.socket, &mut records)? {
+                None => return Ok(None),
+                // Some servers close without the alert that announces it.
+                Some(0) => return Ok(Some(0)),
+                Some(count) => tls.feed(&records[..count], &mut self.unsent)?,
+            }
         }
     }
 
@@ -194,7 +349,7 @@ impl ClientConnection {
 
     /// Waits until the socket is ready for `what`. Looks at clock and interrupt first, each time: a server that always has one
     /// byte more is not waited for, either.
-    fn wait(&self, what: PollFlags, deadline: Deadline) -> Result<(), AskError> {
+    pub(crate) fn wait(&self, what: PollFlags, deadline: Deadline) -> Result<(), AskError> {
         loop {
             let step = time_left(deadline)?.min(INTERRUPT_SEEN_WITHIN);
             let step = Timespec { tv_sec: 0, tv_nsec: step.as_nanos() as _ };
@@ -204,6 +359,39 @@ impl ClientConnection {
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+}
+
+/// Absent if nothing is there.
+fn receive(socket: &OwnedFd, into: &mut [u8]) -> Result<Option<usize>, AskError> {
+    match net::recv(socket, into, RecvFlags::DONTWAIT) {
+        Ok((count, _)) => Ok(Some(count)),
+        Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The address that a certificate must be of; a Unix socket is of this machine.
+fn name_of(endpoint: &Endpoint) -> IpAddr {
+    match endpoint {
+        Endpoint::Tcp(address) => address.ip(),
+        Endpoint::Unix(_) => Ipv4Addr::LOCALHOST.into(),
+    }
+}
+
+/// Opens a connection in `channel`, and asks once.
+///
+/// # Errors
+/// As [`AskError`] says.
+pub fn ask_in(
+    endpoint: &Endpoint,
+    channel: &Channel,
+    exchange: &Exchange,
+    deadline: Deadline,
+) -> Result<Response, AskError> {
+    match channel.protocol.is_http2() {
+        true => Http2Connection::open(endpoint, channel, deadline)?.ask(exchange, deadline),
+        false => ClientConnection::open_in(endpoint, channel, deadline)?.ask(exchange, deadline),
     }
 }
 
@@ -322,7 +510,8 @@ mod tests {
     fn a_server_that_reads_nothing_is_not_waited_for() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let deadline = Deadline::after(Duration::from_millis(200));
-        let connection = ClientConnection::open(&listener.local_addr().unwrap().into(), deadline).unwrap();
+        let mut connection =
+            ClientConnection::open(&listener.local_addr().unwrap().into(), deadline).unwrap();
         let sent = connection.send(&vec![b'x'; 64 << 20], deadline);
         assert!(matches!(sent, Err(AskError::TooLate(_))), "{sent:?}");
     }

@@ -1,0 +1,201 @@
+//! The certificates of a run: an authority of its own, and a leaf of this machine's loopback, made anew for each run. Nothing else
+//! trusts them, and the key of the leaf is gone when they are dropped.
+
+use std::{
+    fs::{self, OpenOptions},
+    io::{self, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose, PKCS_ECDSA_P256_SHA256,
+};
+use rustls::{ClientConfig, RootCertStore, client::Resumption, pki_types::CertificateDer};
+
+/// What the leaf is of.
+const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
+/// Clocks of containers differ by less.
+const DAYS_BEFORE: i64 = 2;
+/// Longer than any run.
+const DAYS_AFTER: i64 = 360;
+
+/// Why there are no certificates.
+#[derive(Debug, thiserror::Error)]
+pub enum CertificateError {
+    #[error("{path}: {source}")]
+    Io { path: String, source: io::Error },
+    #[error("a certificate cannot be made: {0}")]
+    Made(#[from] rcgen::Error),
+    #[error("a certificate cannot be used: {0}")]
+    Used(#[from] rustls::Error),
+}
+
+/// The files that services are given, and what a client trusts.
+#[derive(Debug)]
+pub struct Certificates {
+    folder: PathBuf,
+    /// Whether nothing of the folder is kept.
+    is_passing: bool,
+    leaf: CertificateDer<'static>,
+    roots: Arc<RootCertStore>,
+}
+
+impl Certificates {
+    /// Of a run: `ca.pem`, `cert.pem` and `key.pem` in `folder`, of which the certificates are kept.
+    ///
+    /// # Errors
+    /// They cannot be made or written.
+    pub fn make(folder: &Path) -> Result<Certificates, CertificateError> {
+        Certificates::in_folder(folder, false)
+    }
+
+    /// The same in a folder that is removed with them, beside those of other processes.
+    ///
+    /// # Errors
+    /// As [`Certificates::make`].
+    pub fn passing(within: &Path) -> Result<Certificates, CertificateError> {
+        Certificates::in_folder(&within.join(format!("tls-{}", std::process::id())), true)
+    }
+
+    fn in_folder(folder: &Path, is_passing: bool) -> Result<Certificates, CertificateError> {
+        let made = Made::new()?;
+        let mut roots = RootCertStore::empty();
+        roots.add(made.authority)?;
+        // Services have folders of their own as their working directories.
+        let folder = std::path::absolute(folder).map_err(at(folder))?;
+        fs::create_dir_all(&folder).map_err(at(&folder))?;
+        let certificates = Certificates { folder, is_passing, leaf: made.leaf, roots: Arc::new(roots) };
+        write(&certificates.folder.join("ca.pem"), &made.authority_pem, 0o644)?;
+        write(&certificates.certificate_path(), &made.leaf_pem, 0o644)?;
+        write(&certificates.key_path(), &made.key_pem, 0o600)?;
+        Ok(certificates)
+    }
+
+    /// The chain, which is the leaf alone: whoever trusts the authority has its certificate.
+    pub(crate) fn certificate_path(&self) -> PathBuf {
+        self.folder.join("cert.pem")
+    }
+
+    pub(crate) fn key_path(&self) -> PathBuf {
+        self.folder.join("key.pem")
+    }
+
+    /// What a service must show.
+    pub(crate) fn leaf(&self) -> &CertificateDer<'static> {
+        &self.leaf
+    }
+
+    /// Of a client that trusts the authority and nothing else, and offers `alpn`. Each of its handshakes is a whole one.
+    pub fn client(&self, alpn: &[&[u8]]) -> Arc<ClientConfig> {
+        let mut config =
+            ClientConfig::builder().with_root_certificates(Arc::clone(&self.roots)).with_no_client_auth();
+        config.alpn_protocols = alpn.iter().map(|name| name.to_vec()).collect();
+        config.resumption = Resumption::disabled();
+        Arc::new(config)
+    }
+}
+
+impl Drop for Certificates {
+    fn drop(&mut self) {
+        // What cannot be removed is worth nothing outside of this run.
+        let _gone = match self.is_passing {
+            true => fs::remove_dir_all(&self.folder),
+            false => fs::remove_file(self.key_path()),
+        };
+    }
+}
+
+/// Before anything of it is written.
+struct Made {
+    authority: CertificateDer<'static>,
+    authority_pem: String,
+    leaf: CertificateDer<'static>,
+    leaf_pem: String,
+    key_pem: String,
+}
+
+impl Made {
+    fn new() -> Result<Made, rcgen::Error> {
+        let mut params = lasting(CertificateParams::new([])?);
+        params.distinguished_name.push(DnType::CommonName, "Tare, of one run");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
+        let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
+        let authority = params.self_signed(&key)?;
+        let issuer = Issuer::new(params, key);
+
+        let mut params = lasting(CertificateParams::new(NAMES.map(str::to_owned))?);
+        params.distinguished_name.push(DnType::CommonName, "localhost");
+        params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        params.use_authority_key_identifier_extension = true;
+        let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
+        let leaf = params.signed_by(&key, &issuer)?;
+        Ok(Made {
+            authority: authority.der().clone(),
+            authority_pem: authority.pem(),
+            leaf: leaf.der().clone(),
+            leaf_pem: leaf.pem(),
+            key_pem: key.serialize_pem(),
+        })
+    }
+}
+
+/// Some TLS libraries refuse a certificate of many years.
+fn lasting(mut params: CertificateParams) -> CertificateParams {
+    let day = |days: i64| {
+        let then = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(24 * days);
+        let date = then.to_zoned(jiff::tz::TimeZone::UTC).date();
+        rcgen::date_time_ymd(date.year().into(), date.month() as u8, date.day() as u8)
+    };
+    params.not_before = day(-DAYS_BEFORE);
+    params.not_after = day(DAYS_AFTER);
+    params
+}
+
+/// A file of this mode from its first byte on.
+fn write(path: &Path, text: &str, mode: u32) -> Result<(), CertificateError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(path)(error)),
+        _ => {}
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path).map_err(at(path))?;
+    file.write_all(text.as_bytes()).map_err(at(path))
+}
+
+fn at(path: &Path) -> impl FnOnce(io::Error) -> CertificateError {
+    let path = path.display().to_string();
+    move |source| CertificateError::Io { path, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn the_key_is_its_owners_and_does_not_outlive_the_run() {
+        let run = tempfile::tempdir().unwrap();
+        let folder = run.path().join("tls");
+        let certificates = Certificates::make(&folder).unwrap();
+        let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+        assert!(text("key.pem").starts_with("-----BEGIN PRIVATE KEY-----"), "PKCS#8");
+        assert_eq!(text("cert.pem").matches("BEGIN CERTIFICATE").count(), 1);
+        let mode = fs::metadata(certificates.key_path()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let again = Certificates::make(&folder).unwrap();
+        assert_ne!(certificates.leaf(), again.leaf(), "each run has its own");
+        drop((certificates, again));
+        assert!(folder.join("cert.pem").exists() && !folder.join("key.pem").exists());
+
+        let passing = Certificates::passing(run.path()).unwrap();
+        let place = passing.key_path().parent().unwrap().to_owned();
+        assert!(passing.key_path().exists());
+        drop(passing);
+        assert!(!place.exists());
+    }
+}

@@ -1,0 +1,255 @@
+//! HTTP/2 by another implementation than the generator's, for questions around a load: the crate `h2`, which is given what the
+//! connection reads and is asked again whenever something came. Nothing runs beside the caller.
+
+use std::{
+    cell::{Cell, RefCell},
+    io::{self, Cursor},
+    pin::Pin,
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll, Wake, Waker},
+};
+
+use h2::{
+    RecvStream,
+    client::{Builder, Connection, ResponseFuture, SendRequest},
+};
+use http::response::Parts;
+use rustix::event::PollFlags;
+use tare_load::{Endpoint, Exchange, http1::Response};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::{ANSWER_BYTES_MAX, AskError, Channel, ClientConnection, Deadline, translate};
+
+type Data = Cursor<Vec<u8>>;
+
+/// A connection that speaks HTTP/2.
+#[derive(Debug)]
+pub(crate) struct Http2Connection {
+    wire: Wire,
+    connection: Connection<Wire, Data>,
+    sender: SendRequest<Data>,
+    scheme: &'static str,
+}
+
+/// An answer that is awaited.
+#[derive(Debug)]
+pub(crate) struct Awaited {
+    head: ResponseFuture,
+    came: Option<(Parts, RecvStream)>,
+    body: Vec<u8>,
+}
+
+impl Http2Connection {
+    /// Connects and says the preface.
+    ///
+    /// # Errors
+    /// As [`ClientConnection::open_in`], or the server refuses HTTP/2.
+    pub(crate) fn open(
+        endpoint: &Endpoint,
+        channel: &Channel,
+        deadline: Deadline,
+    ) -> Result<Http2Connection, AskError> {
+        let socket = ClientConnection::open_in(endpoint, channel, deadline)?;
+        let wire = Wire { socket: Rc::new(RefCell::new(socket)), is_blocked: Rc::default() };
+        let mut handshake = Box::pin(Builder::new().handshake::<_, Data>(wire.clone()));
+        let opened = wire.until(deadline, |context| handshake.as_mut().poll(context))?;
+        let (sender, connection) = opened.map_err(|error| failed(&error))?;
+        Ok(Http2Connection { wire, connection, sender, scheme: channel.scheme() })
+    }
+
+    /// Sends the request in `bytes`, which are those of HTTP/1.1, with all of its body.
+    ///
+    /// # Errors
+    /// The connection has ended, or no stream may be opened by the deadline.
+    pub(crate) fn send(&mut self, bytes: &[u8], deadline: Deadline) -> Result<Awaited, AskError> {
+        let (request, body) = translate::request(bytes, self.scheme)
+            .ok_or_else(|| AskError::Http2("the request has no form in HTTP/2".to_owned()))?;
+        let Http2Connection { wire, connection, sender, .. } = self;
+        let ready = wire.until(deadline, |context| {
+            let ended = Pin::new(&mut *connection).poll(context);
+            match sender.poll_ready(context) {
+                Poll::Pending if ended.is_ready() => Poll::Ready(Err(AskError::Closed)),
+                ready => ready.map_err(|error| failed(&error)),
+            }
+        })?;
+        ready?;
+        let (head, mut stream) =
+            self.sender.send_request(request, body.is_none()).map_err(|error| failed(&error))?;
+        if let Some(body) = body {
+            // It is kept until the server lets it be sent.
+            stream.send_data(Cursor::new(body), true).map_err(|error| failed(&error))?;
+        }
+        // On its way before anything is awaited, as far as that goes without a wait.
+        self.advance();
+        Ok(Awaited { head, came: None, body: Vec::new() })
+    }
+
+    /// The whole answer.
+    ///
+    /// # Errors
+    /// As [`AskError`] says.
+    pub(crate) fn answer(&mut self, awaited: &mut Awaited, deadline: Deadline) -> Result<Response, AskError> {
+        let Http2Connection { wire, connection, .. } = self;
+        wire.until(deadline, |context| {
+            let ended = Pin::new(&mut *connection).poll(context);
+            match awaited.poll(context) {
+                Poll::Pending if ended.is_ready() => Poll::Ready(Err(AskError::Closed)),
+                answer => answer,
+            }
+        })?
+    }
+
+    /// Sends a request and reads the whole answer.
+    ///
+    /// # Errors
+    /// As [`AskError`] says.
+    pub(crate) fn ask(&mut self, exchange: &Exchange, deadline: Deadline) -> Result<Response, AskError> {
+        let mut awaited = self.send(&exchange.request, deadline)?;
+        self.answer(&mut awaited, deadline)
+    }
+
+    /// Reads and writes what is possible without a wait; true once the connection has ended.
+    pub(crate) fn advance(&mut self) -> bool {
+        let connection = &mut self.connection;
+        self.wire.at_once(|context| Pin::new(&mut *connection).poll(context)).is_some()
+    }
+}
+
+impl Awaited {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Response, AskError>> {
+        loop {
+            let Some((head, stream)) = &mut self.came else {
+                match Pin::new(&mut self.head).poll(context) {
+                    Poll::Pending => return Poll::Pending,
+                    Poll::Ready(Err(error)) => return Poll::Ready(Err(failed(&error))),
+                    Poll::Ready(Ok(response)) => self.came = Some(response.into_parts()),
+                }
+                continue;
+            };
+            match stream.poll_data(context) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(None) => {
+                    return Poll::Ready(Ok(translate::response(head, std::mem::take(&mut self.body))));
+                }
+                Poll::Ready(Some(Err(error))) => return Poll::Ready(Err(failed(&error))),
+                Poll::Ready(Some(Ok(data))) => {
+                    self.body.extend_from_slice(&data);
+                    if self.body.len() > ANSWER_BYTES_MAX {
+                        return Poll::Ready(Err(AskError::TooLong));
+                    }
+                    let given_back = stream.flow_control().release_capacity(data.len());
+                    if let Err(error) = given_back {
+                        return Poll::Ready(Err(failed(&error)));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// An error of `h2`: of the connection below it, or of what came over it.
+fn failed(error: &h2::Error) -> AskError {
+    match error.get_io() {
+        Some(io) => AskError::Io(io::Error::new(io.kind(), io.to_string())),
+        None => AskError::Http2(error.to_string()),
+    }
+}
+
+/// The connection as `h2` reads and writes it.
+#[derive(Debug, Clone)]
+struct Wire {
+    socket: Rc<RefCell<ClientConnection>>,
+    /// Something could not be sent.
+    is_blocked: Rc<Cell<bool>>,
+}
+
+/// Whether anything is to be asked again at once.
+#[derive(Debug, Default)]
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Wire {
+    /// Asks `poll` again and again, each time that something came or can be sent.
+    fn until<T>(
+        &self,
+        deadline: Deadline,
+        mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>,
+    ) -> Result<T, AskError> {
+        loop {
+            if let Some(value) = self.at_once(&mut poll) {
+                return Ok(value);
+            }
+            let out = if self.is_blocked.take() { PollFlags::OUT } else { PollFlags::empty() };
+            self.socket.borrow().wait(PollFlags::IN | out, deadline)?;
+        }
+    }
+
+    fn blocked<T>(&self) -> Poll<T> {
+        self.is_blocked.set(true);
+        Poll::Pending
+    }
+
+    /// Asks `poll` as long as it wants to be asked again without anything new.
+    fn at_once<T>(&self, mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> Option<T> {
+        let woken = Arc::new(Woken::default());
+        let waker = Waker::from(Arc::clone(&woken));
+        loop {
+            woken.0.store(false, Ordering::Relaxed);
+            if let Poll::Ready(value) = poll(&mut Context::from_waker(&waker)) {
+                return Some(value);
+            }
+            if !woken.0.load(Ordering::Relaxed) {
+                return None;
+            }
+        }
+    }
+}
+
+fn of_io(error: AskError) -> io::Error {
+    match error {
+        AskError::Io(error) => error,
+        error => io::Error::other(error.to_string()),
+    }
+}
+
+impl AsyncRead for Wire {
+    fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let mut socket = self.socket.borrow_mut();
+        match socket.read_now(into.initialize_unfilled()).map_err(of_io)? {
+            Some(count) => {
+                into.advance(count);
+                Poll::Ready(Ok(()))
+            }
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl AsyncWrite for Wire {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self.socket.borrow_mut().send_now(bytes).map_err(of_io)? {
+            Some(count) => Poll::Ready(Ok(count)),
+            None => self.blocked(),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.socket.borrow_mut().flush_now().map_err(of_io)? {
+            true => Poll::Ready(Ok(())),
+            false => self.blocked(),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll_flush(context)
+    }
+}

@@ -1,0 +1,171 @@
+//! TLS below a connection: what is written becomes records, and what comes is read out of them. No I/O of its own.
+
+use std::{
+    io::{self, Read, Write},
+    net::IpAddr,
+    sync::Arc,
+};
+
+use rustls::{ClientConfig, pki_types::ServerName};
+
+use super::AskError;
+
+/// One side of a TLS connection.
+#[derive(Debug)]
+pub(super) struct Tls {
+    session: rustls::ClientConnection,
+}
+
+/// What is known of a connection once its handshake is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Secured {
+    /// What ALPN chose, if the server chose anything.
+    pub alpn: Option<Vec<u8>>,
+    pub version: Option<rustls::ProtocolVersion>,
+    /// The certificate of the server itself.
+    pub leaf: Option<Vec<u8>>,
+}
+
+/// What a client says first.
+pub(crate) fn client_hello(config: Arc<ClientConfig>, name: IpAddr) -> Result<Vec<u8>, AskError> {
+    let mut records = Vec::new();
+    Tls::new(config, name)?.take(&mut records)?;
+    Ok(records)
+}
+
+impl Tls {
+    /// With `name` as the address of the server.
+    pub(super) fn new(config: Arc<ClientConfig>, name: IpAddr) -> Result<Tls, AskError> {
+        Ok(Tls { session: rustls::ClientConnection::new(config, ServerName::from(name))? })
+    }
+
+    pub(super) fn is_handshaking(&self) -> bool {
+        self.session.is_handshaking()
+    }
+
+    pub(super) fn secured(&self) -> Secured {
+        Secured {
+            alpn: self.session.alpn_protocol().map(<[u8]>::to_vec),
+            version: self.session.protocol_version(),
+            leaf: self.session.peer_certificates().and_then(|chain| Some(chain.first()?.to_vec())),
+        }
+    }
+
+    /// Makes records of some of `bytes`, and says of how many.
+    pub(super) fn write(&mut self, bytes: &[u8], records: &mut Vec<u8>) -> io::Result<usize> {
+        let count = self.session.writer().write(bytes)?;
+        self.take(records)?;
+        Ok(count)
+    }
+
+    /// What must be sent, of the handshake too.
+    pub(super) fn take(&mut self, records: &mut Vec<u8>) -> io::Result<()> {
+        while self.session.wants_write() {
+            self.session.write_tls(records)?;
+        }
+        Ok(())
+    }
+
+    /// Reads what came, and makes what must be answered to it.
+    pub(super) fn feed(&mut self, mut bytes: &[u8], records: &mut Vec<u8>) -> Result<(), AskError> {
+        while !bytes.is_empty() {
+            self.session.read_tls(&mut bytes)?;
+            let read = self.session.process_new_packets();
+            // An alert says what is wrong.
+            self.take(records)?;
+            read?;
+        }
+        Ok(())
+    }
+
+    /// What was sent by the other side; absent if nothing is there, nothing at its end.
+    pub(super) fn read(&mut self, into: &mut [u8]) -> io::Result<Option<usize>> {
+        match self.session.reader().read(into) {
+            Ok(count) => Ok(Some(count)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io::{Read, Write},
+        net::{SocketAddr, TcpListener},
+        time::Duration,
+    };
+
+    use tare_load::{Endpoint, Protocol};
+
+    use super::super::{Channel, ClientConnection, Deadline, front};
+    use super::*;
+    use crate::certificate::Certificates;
+
+    /// Longer than a read takes at a time, and than a record.
+    const ANSWER_BYTES: usize = 300_000;
+
+    /// Sends what it was sent, as often as makes a long answer.
+    fn echo() -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (mut stream, mut word) = (stream.unwrap(), [0; 4]);
+                while stream.read_exact(&mut word).is_ok() {
+                    stream.write_all(&word.repeat(ANSWER_BYTES / 4)).unwrap();
+                }
+            }
+        });
+        address
+    }
+
+    fn channel(folder: &std::path::Path, protocol: Protocol) -> Channel {
+        let certificates = Some(Arc::new(Certificates::make(folder).unwrap()));
+        Channel { protocol, certificates }
+    }
+
+    #[test]
+    fn what_is_sent_comes_back_through_records() {
+        let folder = tempfile::tempdir().unwrap();
+        let channel = channel(folder.path(), Protocol::Http1Tls);
+        let certificates = channel.certificates.as_ref().unwrap();
+        let front: Endpoint = front::before(echo(), certificates, &[]).into();
+        let deadline = Deadline::after(Duration::from_secs(20));
+        let mut connection = ClientConnection::open_in(&front, &channel, deadline).unwrap();
+        let secured = connection.secured().unwrap();
+        assert_eq!(secured.version, Some(rustls::ProtocolVersion::TLSv1_3));
+        assert_eq!((secured.alpn, secured.leaf.as_deref()), (None, Some(&**certificates.leaf())));
+        for word in [b"abcd", b"efgh"] {
+            connection.send(word, deadline).unwrap();
+            let mut answer = Vec::new();
+            while answer.len() < ANSWER_BYTES {
+                assert_ne!(connection.receive(&mut answer, deadline).unwrap(), 0);
+            }
+            assert_eq!(answer, word.repeat(ANSWER_BYTES / 4));
+        }
+        assert!(matches!(connection.receive_now(&mut Vec::new()), Ok(None)), "nothing is left");
+    }
+
+    #[test]
+    fn a_protocol_that_was_not_chosen_and_a_foreign_certificate_are_refused() {
+        let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let own = channel(folder.path(), Protocol::H2);
+        let certificates = own.certificates.as_ref().unwrap();
+        let open = |channel: &Channel, alpn: &[&[u8]]| {
+            let front: Endpoint = front::before(echo(), certificates, alpn).into();
+            let opened = ClientConnection::open_in(&front, channel, Deadline::after(Duration::from_secs(20)));
+            opened.map(|_| ()).map_err(|error| error.to_string())
+        };
+        assert_eq!(open(&own, &[b"h2"]), Ok(()));
+        assert_eq!(open(&own, &[]), Err("ALPN chose nothing instead of h2".to_owned()));
+        let refused = open(&own, &[b"http/1.1"]).unwrap_err();
+        assert!(refused.contains("NoApplicationProtocol"), "{refused}");
+        let foreign = open(&channel(other.path(), Protocol::H2), &[b"h2"]).unwrap_err();
+        assert!(foreign.starts_with("TLS: invalid peer certificate"), "{foreign}");
+        let plain: Endpoint = echo().into();
+        let deadline = Deadline::after(Duration::from_secs(20));
+        let error = ClientConnection::open_in(&plain, &own, deadline).unwrap_err().to_string();
+        assert!(error.starts_with("TLS: "), "{error}");
+    }
+}
