@@ -143,7 +143,7 @@ fn of_file(args: &Args) -> anyhow::Result<(Material, Option<(SocketAddr, Url)>)>
 
 /// The server that a URL names, which is on this machine or `may_load`.
 fn server_at(url: &str, may_load: Option<&str>) -> anyhow::Result<(SocketAddr, Url)> {
-    let url = url::parse(url)?;
+    let url = url::parse_plain(url)?;
     let endpoints = target::endpoints(&url, None, may_load)?;
     match target::reachable(&endpoints, CONNECT_TIMEOUT)? {
         Endpoint::Tcp(address) => Ok((address, url)),

@@ -58,7 +58,7 @@ impl RunningOptions {
                 urls.push(url);
             }
         }
-        let parsed = urls.iter().map(|url| url::parse(url)).collect::<anyhow::Result<Vec<_>>>()?;
+        let parsed = urls.iter().map(|url| url::parse_plain(url)).collect::<anyhow::Result<Vec<_>>>()?;
         for host in &self.i_may_load {
             ensure!(
                 parsed.iter().any(|url| url.host.eq_ignore_ascii_case(host)),

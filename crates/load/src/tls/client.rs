@@ -3,10 +3,16 @@
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{ClientSessionMemoryCache, Resumption, UnbufferedClientConnection};
+use rustls::client::{
+    ClientSessionMemoryCache, Resumption, UnbufferedClientConnection, WebPkiServerVerifier,
+    verify_server_name,
+};
 use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme, version};
+use rustls::server::ParsedCertificate;
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme, version,
+};
 
 use super::error::TlsError;
 
@@ -53,11 +59,8 @@ impl TlsClient {
             .with_protocol_versions(&[&version::TLS13])?;
         let mut config = match options.trust {
             Trust::Authorities(authorities) => {
-                let mut roots = RootCertStore::empty();
-                for authority in authorities {
-                    roots.add(authority).map_err(|error| TlsError::Roots(error.to_string()))?;
-                }
-                builder.with_root_certificates(roots)
+                let verifier = Arc::new(TrustsAuthorities::new(authorities, Arc::clone(&provider))?);
+                builder.dangerous().with_custom_certificate_verifier(verifier)
             }
             Trust::Anything => {
                 builder.dangerous().with_custom_certificate_verifier(Arc::new(AcceptsAnything(provider)))
@@ -72,6 +75,18 @@ impl TlsClient {
             false => Resumption::disabled(),
         };
         Ok(TlsClient { config: Arc::new(config), server_name, alpn: options.alpn })
+    }
+
+    /// For a client that reads records by itself, as rustls' ordinary connections do.
+    #[must_use]
+    pub fn config(&self) -> Arc<ClientConfig> {
+        Arc::clone(&self.config)
+    }
+
+    /// What the certificate of the server must be for.
+    #[must_use]
+    pub fn server_name(&self) -> ServerName<'static> {
+        self.server_name.clone()
     }
 
     pub(super) fn begin(&self) -> Result<UnbufferedClientConnection, TlsError> {
@@ -98,6 +113,78 @@ const HTTP_1_1: &[u8] = b"http/1.1";
 
 /// One server is remembered by one name, with up to eight tickets.
 const TICKETS_MAX: usize = 8;
+
+/// Checks certificates as rustls does by default, and accepts one that is trusted itself, as OpenSSL does: `openssl req -x509`
+/// makes a certificate of an authority, which many a server for tests has as its own.
+#[derive(Debug)]
+struct TrustsAuthorities {
+    authorities: Vec<CertificateDer<'static>>,
+    usual: Arc<WebPkiServerVerifier>,
+}
+
+impl TrustsAuthorities {
+    fn new(
+        authorities: Vec<CertificateDer<'static>>,
+        provider: Arc<CryptoProvider>,
+    ) -> Result<TrustsAuthorities, TlsError> {
+        let mut roots = RootCertStore::empty();
+        for authority in &authorities {
+            roots.add(authority.clone()).map_err(|error| TlsError::Roots(error.to_string()))?;
+        }
+        let usual = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider)
+            .build()
+            .map_err(|error| TlsError::Roots(error.to_string()))?;
+        Ok(TrustsAuthorities { authorities, usual })
+    }
+}
+
+impl ServerCertVerifier for TrustsAuthorities {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        others: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        match self.usual.verify_server_cert(certificate, others, server_name, ocsp, now) {
+            // That is found when its dates have been checked.
+            Err(error) if is_of_an_authority(&error) && self.authorities.contains(certificate) => {
+                verify_server_name(&ParsedCertificate::try_from(certificate)?, server_name)?;
+                Ok(ServerCertVerified::assertion())
+            }
+            verified => verified,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.usual.verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.usual.verify_tls13_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.usual.supported_verify_schemes()
+    }
+}
+
+/// Whether a certificate is refused because it is of an authority, and not of a server.
+fn is_of_an_authority(error: &rustls::Error) -> bool {
+    let rustls::Error::InvalidCertificate(CertificateError::Other(other)) = error else { return false };
+    matches!(other.0.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
+}
 
 /// Checks no certificate, only that the server has the key of the one it shows.
 #[derive(Debug)]

@@ -38,7 +38,7 @@ impl Service {
 
     /// How a client speaks to it.
     pub fn channel(&self) -> Channel {
-        Channel { protocol: self.protocol, certificates: self.certificates.clone() }
+        Channel { protocol: self.protocol, certificates: self.certificates.clone(), client: None }
     }
 
     /// How it differs from the service of its folder that is asked in plain HTTP/1.1, if it does.

@@ -12,7 +12,6 @@ mod translate;
 
 use std::{
     io,
-    net::{IpAddr, Ipv4Addr},
     os::fd::OwnedFd,
     sync::Arc,
     time::{Duration, Instant},
@@ -26,7 +25,7 @@ use rustix::{
         sockopt,
     },
 };
-use rustls::ClientConfig;
+use rustls::{ClientConfig, pki_types::ServerName};
 use tare_host::signals;
 use tare_load::{
     Endpoint, Exchange, Protocol,
@@ -162,7 +161,7 @@ impl ClientConnection {
     ) -> Result<ClientConnection, AskError> {
         let connection = ClientConnection::open(endpoint, deadline)?;
         let Some(config) = channel.tls() else { return Ok(connection) };
-        let secured = connection.secure(config, name_of(endpoint), deadline)?;
+        let secured = connection.secure(config, channel.server_name(endpoint), deadline)?;
         let alpn = secured.secured().and_then(|secured| secured.alpn);
         let wanted = channel.protocol;
         match alpn {
@@ -181,7 +180,7 @@ impl ClientConnection {
     pub(crate) fn secure(
         mut self,
         config: Arc<ClientConfig>,
-        name: IpAddr,
+        name: ServerName<'static>,
         deadline: Deadline,
     ) -> Result<ClientConnection, AskError> {
         let mut tls = Tls::new(config, name)?;
@@ -368,14 +367,6 @@ fn receive(socket: &OwnedFd, into: &mut [u8]) -> Result<Option<usize>, AskError>
         Ok((count, _)) => Ok(Some(count)),
         Err(Errno::AGAIN | Errno::INTR) => Ok(None),
         Err(error) => Err(error.into()),
-    }
-}
-
-/// The address that a certificate must be of; a Unix socket is of this machine.
-fn name_of(endpoint: &Endpoint) -> IpAddr {
-    match endpoint {
-        Endpoint::Tcp(address) => address.ip(),
-        Endpoint::Unix(_) => Ipv4Addr::LOCALHOST.into(),
     }
 }
 

@@ -29,14 +29,14 @@ pub struct Secured {
 /// What a client says first.
 pub(crate) fn client_hello(config: Arc<ClientConfig>, name: IpAddr) -> Result<Vec<u8>, AskError> {
     let mut records = Vec::new();
-    Tls::new(config, name)?.take(&mut records)?;
+    Tls::new(config, name.into())?.take(&mut records)?;
     Ok(records)
 }
 
 impl Tls {
-    /// With `name` as the address of the server.
-    pub(super) fn new(config: Arc<ClientConfig>, name: IpAddr) -> Result<Tls, AskError> {
-        Ok(Tls { session: rustls::ClientConnection::new(config, ServerName::from(name))? })
+    /// With the name that the certificate of the server must be for.
+    pub(super) fn new(config: Arc<ClientConfig>, name: ServerName<'static>) -> Result<Tls, AskError> {
+        Ok(Tls { session: rustls::ClientConnection::new(config, name)? })
     }
 
     pub(super) fn is_handshaking(&self) -> bool {
@@ -122,7 +122,7 @@ mod tests {
 
     fn channel(folder: &std::path::Path, protocol: Protocol) -> Channel {
         let certificates = Some(Arc::new(Certificates::make(folder).unwrap()));
-        Channel { protocol, certificates }
+        Channel { protocol, certificates, client: None }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use tare_load::{DriverChoice, Think, Waiting, units::parse_time};
 
 use super::{
     super::words::share,
+    protocol::ProtocolArgs,
     request::{self, Header, Only},
     url::{self, Url},
     words::{self, Rate},
@@ -19,7 +20,7 @@ use super::{
     after_long_help = AFTER_LONG_HELP
 )]
 pub(crate) struct Args {
-    /// http://HOST[:PORT][/PATH]; several URLs of one server are requested in turns
+    /// http://HOST[:PORT][/PATH], or https://; several URLs of one server are requested in turns
     #[arg(value_name = "URL", value_parser = url::parse, required_unless_present_any = ["calibrate", "url_file"])]
     pub urls: Vec<Url>,
     #[command(flatten)]
@@ -29,6 +30,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub checking: CheckingArgs,
     #[command(flatten)]
+    pub protocol: ProtocolArgs,
+    #[command(flatten)]
     pub transport: TransportArgs,
     #[command(flatten)]
     pub output: OutputArgs,
@@ -36,7 +39,7 @@ pub(crate) struct Args {
     #[arg(
         long,
         help_heading = "Instead of a load",
-        conflicts_with_all = ["urls", "PaceArgs", "RequestArgs", "CheckingArgs", "TransportArgs", "Exports", "latency"]
+        conflicts_with_all = ["urls", "PaceArgs", "RequestArgs", "CheckingArgs", "ProtocolArgs", "TransportArgs", "Exports", "latency"]
     )]
     pub calibrate: bool,
     /// Print the requests, the expected responses and the plan; send nothing
@@ -246,7 +249,8 @@ Load any HTTP server on this machine, in a closed or an open loop, and check eve
 
 Without -R the load is a closed loop: each connection sends its next request when the last one is answered. With -R it is \
 an open loop: requests are due at fixed or random instants, and latency counts from the instant a request was due, so a \
-server that stalls cannot hide it. By default a load takes 10 s, with 64 connections and one thread.
+server that stalls cannot hide it. By default a load takes 10 s, with 64 connections and one thread. \
+It speaks HTTP/1.1, over TLS 1.3 if the URL begins with https://, or HTTP/2 by --h2 and --h2c.
 
 Before the load each request is sent twice. If status and body are the same both times, every response must have them; if \
 the bodies differ, only the status is compared. A wrong or missing response counts as an error and not as throughput. A run \
@@ -268,6 +272,10 @@ Examples:
   tare load -c 100 --requests-each 100 --requests-per-connection 1 URL   a batch without keep-alive
   tare load --contract rest --only status=3,label http://127.0.0.1:8080
   tare load --unix /run/app.sock http://localhost/
+  tare load --cacert ca.pem https://localhost:8443/             TLS 1.3; -k accepts any certificate
+  tare load --h2 -m 32 -c 16 -k https://localhost:8443/         HTTP/2, 32 streams on each of 16 connections
+  tare load --h2c -m 100 http://localhost:8080/                 HTTP/2 without TLS, with prior knowledge
+  tare load -k --requests-per-connection 1 --resume https://localhost:8443/   a handshake for each request, resumed
   tare load --calibrate                                         the limits of the generator here
 
 Coming from another tool:
@@ -279,5 +287,8 @@ Coming from another tool:
   hey -disable-keepalive                           --requests-per-connection 1
   curl -X PUT -H 'A: b' --data-binary @file        -X PUT -H 'A: b' --data @file
   curl --unix-socket PATH                          --unix PATH
+  curl --cacert FILE, -k                           the same options
+  curl --http2, --http2-prior-knowledge            --h2, --h2c
+  h2load -c 16 -m 32 -n 100k https://...           --h2 -c 16 -m 32 -n 100k https://...
 
 Exit codes: 0 valid, 1 usage or set-up error, 4 measured but not valid, 130 or 143 interrupted.";

@@ -14,7 +14,7 @@ pub(super) fn text(job: &Job) -> String {
         "to       {} ({})\nload     {}\n",
         job.url,
         endpoints.join(", or "),
-        describe(job.plan.connections, &job.plan.load)
+        describe(job.plan.connections, (job.spoken.protocol, job.spoken.streams), &job.plan.load)
     );
     if let Some(warm_up) = &job.plan.warm_up {
         out += &format!("before   the same for {}, not reported\n", spell_duration(warm_up.stop.window()));

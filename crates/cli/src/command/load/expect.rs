@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, time::Duration};
 use anyhow::{Context, anyhow, bail, ensure};
 use tare_load::{Captured, Endpoint, Exchange, Expected, ExpectedBody, Statuses, http1::Response};
 use tare_service::{
-    client::{AskError, ClientConnection, Deadline},
+    client::{AskError, Channel, Deadline, ask_in},
     probe,
 };
 
@@ -40,6 +40,7 @@ pub(super) trait Ask {
 #[derive(Debug)]
 pub(super) struct Server<'a> {
     pub endpoint: &'a Endpoint,
+    pub channel: &'a Channel,
     /// How long a whole answer may take.
     pub patience: Duration,
 }
@@ -47,12 +48,20 @@ pub(super) struct Server<'a> {
 impl Ask for Server<'_> {
     fn ask(&mut self, exchange: &Exchange) -> anyhow::Result<Response> {
         let deadline = Deadline::after(self.patience);
-        let connected = ClientConnection::open(self.endpoint, deadline);
-        let asked = connected.and_then(|mut connection| connection.ask(exchange, deadline));
-        asked.map_err(|error| {
+        ask_in(self.endpoint, self.channel, exchange, deadline).map_err(|error| {
             let unanswered = format!("{} has no answer from {}", exchange.name, self.endpoint);
             match error {
                 AskError::NotHttp(error) => anyhow!("{} does not speak HTTP/1.1: {error}", self.endpoint),
+                AskError::Tls(error @ rustls::Error::InvalidCertificate(_)) => anyhow!(
+                    "no TLS connection to {}: {error}; give its authority by --cacert, or accept any certificate by -k",
+                    self.endpoint
+                ),
+                AskError::Tls(error) => {
+                    anyhow!("no TLS connection to {} for {}: {error}", self.endpoint, self.channel.protocol)
+                }
+                AskError::Http2(error) => {
+                    anyhow!("{unanswered}, which does perhaps not speak HTTP/2 there: {error}")
+                }
                 AskError::Closed => anyhow!("{unanswered}: the connection was closed"),
                 AskError::TooLate(patience) => {
                     anyhow!("{unanswered} within {patience:?}: give it more by --timeout")
@@ -60,12 +69,9 @@ impl Ask for Server<'_> {
                 AskError::TooLong => {
                     anyhow!("{unanswered} that has an end: {error}; load it without a look at answers by --no-check")
                 }
-                AskError::Io(_)
-                | AskError::Interrupted
-                | AskError::Tls(_)
-                | AskError::NotSecured
-                | AskError::Alpn { .. }
-                | AskError::Http2(_) => anyhow!("{unanswered}: {error}"),
+                AskError::Io(_) | AskError::Interrupted | AskError::NotSecured | AskError::Alpn { .. } => {
+                    anyhow!("{unanswered}: {error}")
+                }
             }
         })
     }

@@ -3,8 +3,8 @@
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
 const USAGE: &str = "Usage: tare load [OPTIONS] [URL]...";
-const NO_TLS: &str = "TLS is not supported: load a plain http:// address";
-const ONE_VERSION: &str = "only HTTP/1.1 is supported: leave it out";
+const NO_CLIENT_CERTIFICATE: &str = "certificates of clients are not supported: leave it out";
+const VERSIONS: &str = "HTTP/1.1 is the default, HTTP/2 is --h2 or --h2c, and HTTP/3 is not supported";
 const RATE: &str = "a rate is -R here, over all connections, such as -R 500";
 const FILE: &str = "a file as body is --data @FILE here";
 const NO_KEEP_ALIVE: &str = "connections without keep-alive are --requests-per-connection 1 here";
@@ -12,19 +12,13 @@ const NO_SCRIPT: &str = "there are no scripts here: {{number}} in the URL or bod
                          requests";
 
 /// The option as it is typed, and its tip. Options that exist here under the same name are not in it.
-const TIPS: [(&str, &str); 32] = [
+const TIPS: [(&str, &str); 26] = [
     ("-z", "-z is -d here, such as -d 30s"),
-    ("-k", NO_TLS),
-    ("--insecure", NO_TLS),
-    ("--cacert", NO_TLS),
-    ("--cert", NO_TLS),
-    ("--key", NO_TLS),
-    ("--http2", ONE_VERSION),
-    ("--http3", ONE_VERSION),
-    ("--http-version", ONE_VERSION),
-    ("--h2", ONE_VERSION),
+    ("--cert", NO_CLIENT_CERTIFICATE),
+    ("--key", NO_CLIENT_CERTIFICATE),
+    ("--http3", VERSIONS),
+    ("--http-version", VERSIONS),
     ("--http1.1", "HTTP/1.1 is what is sent in any case: leave it out"),
-    ("-m", "-m is -X here, such as -X POST"),
     ("--qps", RATE),
     ("--rps", RATE),
     ("--query-per-second", RATE),
@@ -102,7 +96,7 @@ mod tests {
 
         For more information, try '--help'.
         ");
-        for words in ["-k", "--insecure", "--http2", "-m POST", "--rps 5"] {
+        for words in ["--cert a.pem", "--http3", "--rps 5"] {
             let told = refused(&format!("http://127.0.0.1/ {words}"));
             assert_eq!(told.matches("tip: ").count(), 1, "{told}");
             assert!(!told.contains("as a value") && !told.contains("similar"), "{told}");

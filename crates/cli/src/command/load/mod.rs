@@ -13,6 +13,7 @@ mod foreign;
 mod machine;
 mod output;
 mod plan;
+mod protocol;
 mod request;
 mod silence;
 #[cfg(test)]
@@ -36,6 +37,7 @@ use tare_load::{
     Endpoint, Exchange, ExchangePool, Generator, Limits, Load, Route, RunReport, Schedule, Settings,
     evaluate, generator::verdict::shortfall,
 };
+use tare_service::client::Channel;
 
 pub(crate) use args::Args;
 use expect::{Learned, Rules, Server};
@@ -44,6 +46,7 @@ pub(crate) use foreign::advise;
 use machine::{Before, MachineUse};
 use output::{Recorded, Recorder};
 use plan::{Plan, counted};
+use protocol::Spoken;
 use request::RequestSpec;
 use silence::Silence;
 
@@ -57,6 +60,9 @@ use crate::{exit::Outcome, output::print, workspace::Global};
 const SHORTFALL_NOTED: f64 = 0.01;
 /// A server accepts at least so fast.
 const CONNECTS_PER_MS: u32 = 1;
+/// What -k means.
+const UNCHECKED_CERTIFICATE: &str =
+    "the certificate was not checked (-k): the answers are of a server that is not known";
 
 pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     if args.calibrate {
@@ -80,6 +86,7 @@ struct Job {
     exchanges: Vec<Exchange>,
     contract: Option<String>,
     rules: Rules,
+    spoken: Spoken,
     plan: Plan,
     seed: u64,
 }
@@ -139,6 +146,7 @@ impl Job {
                 status: checking.expect_status,
                 body: checking.expect_body.as_deref().map(request::body).transpose()?,
             },
+            spoken: args.protocol.spoken(first)?,
             plan: Plan::new(&args.pace, transport, checking)?,
             seed,
         })
@@ -176,7 +184,9 @@ impl Job {
 
     /// Asks the server before the load; returns what its responses will be compared with.
     fn learn(&mut self, target: &Endpoint, patience: Duration) -> anyhow::Result<Learned> {
-        let mut server = Server { endpoint: target, patience };
+        let channel =
+            Channel { protocol: self.spoken.protocol, certificates: None, client: self.spoken.tls.clone() };
+        let mut server = Server { endpoint: target, channel: &channel, patience };
         match &self.contract {
             Some(name) if !self.rules.no_check => expect::confirm(&mut server, name, &self.exchanges),
             _ => expect::learn(&mut server, &mut self.exchanges, &self.rules),
@@ -196,6 +206,9 @@ impl Job {
         let settings = Settings {
             cpus: transport.cpus.clone().unwrap_or_default(),
             driver: transport.driver,
+            protocol: self.spoken.protocol,
+            streams: self.spoken.streams,
+            tls: self.spoken.tls.clone(),
             ..Settings::new(route, self.plan.connections, self.seed)
         };
         let pool = Arc::new(ExchangePool::new(std::mem::take(&mut self.exchanges)));
@@ -230,6 +243,7 @@ impl Job {
         let outcome = if findings.is_empty() { Outcome::Fine } else { Outcome::MeasurementInvalid };
         warnings.extend(expect::unasked_redirect(&report.total.statuses, load.check));
         let mut notes = notes(&report, load);
+        notes.extend(args.protocol.insecure.then(|| UNCHECKED_CERTIFICATE.to_owned()));
         notes.extend(silence.and_then(|silence| silence.note()));
         notes.extend(over_time(&recorded, load));
         let result = LoadResult {

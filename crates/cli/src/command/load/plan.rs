@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::ensure;
 use tare_load::{
-    Connections, Load, Quota, Schedule, Stop, Think, Waiting,
+    Connections, Load, Protocol, Quota, Schedule, Stop, Think, Waiting,
     schedule::{Arrivals, Process},
     units::spell_duration,
 };
@@ -74,7 +74,11 @@ impl Plan {
     }
 }
 
-pub(super) fn describe(connections: Connections, load: &Load) -> String {
+pub(super) fn describe(
+    connections: Connections,
+    (protocol, streams): (Protocol, usize),
+    load: &Load,
+) -> String {
     let Connections { total, threads } = connections;
     let kind = match &load.schedule {
         Schedule::Closed { think: Think::None } => "closed loop".to_owned(),
@@ -94,6 +98,9 @@ pub(super) fn describe(connections: Connections, load: &Load) -> String {
         }
     };
     let mut words = vec![kind, counted(total as u64, "connection"), counted(threads as u64, "thread")];
+    if protocol.is_http2() {
+        words.push(format!("{} on each", counted(streams as u64, "stream")));
+    }
     if load.pipeline > 1 {
         words.push(format!("{} in flight on each", counted(load.pipeline as u64, "request")));
     }
@@ -111,6 +118,9 @@ pub(super) fn describe(connections: Connections, load: &Load) -> String {
             format!("{} in all within {within}", counted(count, "connection"))
         }
     });
+    if protocol != Protocol::Http1 {
+        words.insert(0, protocol.name().to_owned());
+    }
     words.join(", ")
 }
 

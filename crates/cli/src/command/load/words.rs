@@ -37,6 +37,15 @@ pub(super) fn count(text: &str) -> anyhow::Result<u64> {
     Ok(count)
 }
 
+/// A number of streams. In hey `-m` is the method.
+pub(super) fn streams(text: &str) -> anyhow::Result<u64> {
+    ensure!(
+        !text.starts_with(|first: char| first.is_ascii_uppercase()),
+        "-m is the number of streams of HTTP/2 here, as in h2load; the method is -X {text}"
+    );
+    count(text)
+}
+
 /// The rate of an open loop, and how long its text says that it lasts.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Rate {

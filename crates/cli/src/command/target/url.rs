@@ -1,17 +1,40 @@
-//! URLs as wrk, hey and curl take them, as far as HTTP/1.1 without TLS needs them. It resolves nothing.
+//! URLs as wrk, hey and curl take them. It resolves nothing.
 
 use std::{fmt, net::Ipv6Addr, path::Path};
 
 use anyhow::{Context, bail, ensure};
 use axum::http::Uri;
 
-const PORT_DEFAULT: u16 = 80;
 /// Each is asked twice before the load.
 const URLS_MAX: usize = 10_000;
+
+/// Whether TLS is spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scheme {
+    Http,
+    Https,
+}
+
+impl Scheme {
+    fn name(self) -> &'static str {
+        match self {
+            Scheme::Http => "http",
+            Scheme::Https => "https",
+        }
+    }
+
+    fn port(self) -> u16 {
+        match self {
+            Scheme::Http => 80,
+            Scheme::Https => 443,
+        }
+    }
+}
 
 /// Where a request goes, and what it asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Url {
+    pub scheme: Scheme,
     /// The name or address, without brackets.
     pub host: String,
     pub port: u16,
@@ -23,18 +46,19 @@ pub(crate) struct Url {
 impl Url {
     /// Without the path.
     pub(crate) fn origin(&self) -> String {
-        format!("http://{}", self.authority)
+        format!("{}://{}", self.scheme.name(), self.authority)
     }
 
     /// Whether both are on one server.
     pub(crate) fn is_beside(&self, other: &Url) -> bool {
-        self.host.eq_ignore_ascii_case(&other.host) && self.port == other.port
+        let is_same = self.scheme == other.scheme && self.port == other.port;
+        is_same && self.host.eq_ignore_ascii_case(&other.host)
     }
 }
 
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "http://{}{}", self.authority, self.path)
+        write!(f, "{}{}", self.origin(), self.path)
     }
 }
 
@@ -51,7 +75,17 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Url>> {
     Ok(urls)
 }
 
-/// Reads `http://HOST[:PORT][/PATH][?QUERY]`; like curl also without the scheme.
+/// Reads a URL of a server without TLS, which is all that most commands can take.
+pub(crate) fn parse_plain(text: &str) -> anyhow::Result<Url> {
+    let url = parse(text)?;
+    ensure!(
+        url.scheme == Scheme::Http,
+        "https is not supported here, but by `tare load`: name the server's port for plain http"
+    );
+    Ok(url)
+}
+
+/// Reads `http://HOST[:PORT][/PATH][?QUERY]`, or the same with `https`; like curl also without the scheme.
 pub(crate) fn parse(text: &str) -> anyhow::Result<Url> {
     let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
     let is_whole = |uri: &Uri| text.is_ascii() && uri.host().is_some_and(|host| !host.is_empty());
@@ -62,11 +96,11 @@ pub(crate) fn parse(text: &str) -> anyhow::Result<Url> {
             text.escape_debug()
         )
     })?;
-    match uri.scheme_str() {
-        Some("http") => {}
-        Some("https") => bail!("https is not supported: name the server's port for plain http"),
-        scheme => bail!("the scheme \"{}\" is not http", scheme.unwrap_or_default()),
-    }
+    let scheme = match uri.scheme_str() {
+        Some("http") => Scheme::Http,
+        Some("https") => Scheme::Https,
+        scheme => bail!("the scheme \"{}\" is neither http nor https", scheme.unwrap_or_default()),
+    };
     let authority = uri.authority().context("the URL names no host")?;
     ensure!(
         !authority.as_str().contains('@'),
@@ -74,7 +108,7 @@ pub(crate) fn parse(text: &str) -> anyhow::Result<Url> {
     );
     let host = authority.host();
     let port = match authority.as_str()[host.len()..].strip_prefix(':') {
-        None => PORT_DEFAULT,
+        None => scheme.port(),
         Some(port) => {
             let number = port.parse().ok().filter(|number| *number > 0);
             number.with_context(|| format!("\"{port}\" is not a port: give one from 1 to 65535"))?
@@ -85,6 +119,7 @@ pub(crate) fn parse(text: &str) -> anyhow::Result<Url> {
         ensure!(address.parse::<Ipv6Addr>().is_ok(), "\"{address}\" is not an IPv6 address such as [::1]");
     }
     Ok(Url {
+        scheme,
         host: bare.unwrap_or(host).to_owned(),
         port,
         authority: authority.to_string(),

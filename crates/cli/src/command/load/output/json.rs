@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tare_load::{
-    Doubt, DriverChoice, Histogram, Interval, Load, Measures, Process, Quantile, Quota, Sample, Schedule,
-    Settings, Think, Waiting, generator::verdict::shortfall,
+    Doubt, DriverChoice, Handshakes, Histogram, Interval, Load, Measures, Process, Quantile, Quota, Sample,
+    Schedule, Settings, Think, Waiting, generator::verdict::shortfall,
 };
 
 use super::{
@@ -14,7 +14,7 @@ use super::{
     LoadResult, QUANTILES, printable, verdict_words,
 };
 
-const FORMAT: &str = "tare-load/2.0";
+const FORMAT: &str = "tare-load/2.1";
 
 pub(super) fn document(result: &LoadResult<'_>) -> Value {
     let (report, limits) = (result.report, &result.limits);
@@ -78,6 +78,8 @@ pub(super) fn document(result: &LoadResult<'_>) -> Value {
         "schedule_lag": times_with_histogram(&total.schedule_lag),
         "connect_time": times_with_histogram(&total.connect_time),
         "connection_time": times_with_histogram(&total.connection_time),
+        "stream_wait": times_with_histogram(&total.stream_wait),
+        "handshakes": report.handshakes.as_ref().map(handshakes),
         "first_failure": report.first_failure.as_ref().map(sample),
     })
 }
@@ -130,6 +132,26 @@ fn settings(settings: &Settings) -> Value {
         "cpus": settings.cpus,
         "driver": driver,
         "seed": settings.seed,
+        "protocol": settings.protocol.name(),
+        "streams": settings.protocol.is_http2().then_some(settings.streams),
+    })
+}
+
+/// Of all connections of the generator, those before the load too.
+fn handshakes(handshakes: &Handshakes) -> Value {
+    let negotiated = handshakes.negotiated.iter().map(|(negotiated, connections)| {
+        json!({
+            "version": negotiated.version,
+            "suite": negotiated.suite,
+            "group": negotiated.group,
+            "alpn": negotiated.alpn,
+            "connections": connections,
+        })
+    });
+    json!({
+        "full": handshakes.full,
+        "resumed": handshakes.resumed,
+        "negotiated": negotiated.collect::<Vec<_>>(),
     })
 }
 

@@ -1,7 +1,8 @@
 //! The result for people: short, aligned, and no figure without what it is worth.
 
 use tare_load::{
-    Failure, Failures, Histogram, Measures, Sample, Schedule, Statuses, Tally, tally::SAMPLE_BYTES_MAX,
+    Failure, Failures, Handshakes, Histogram, Measures, Sample, Schedule, Settings, Statuses, Tally,
+    tally::SAMPLE_BYTES_MAX,
 };
 use tare_report::write::text;
 
@@ -10,7 +11,7 @@ use super::{
     figures::{bytes, percent, rate, time},
     histogram, printable, verdict,
 };
-use crate::command::load::plan::describe;
+use crate::command::load::plan::{counted, describe};
 
 /// Width of what a line begins with.
 const LABEL: usize = 12;
@@ -26,7 +27,7 @@ pub(super) fn text(result: &LoadResult<'_>, spectrum: bool) -> String {
         out += &(spectrum_of(total) + "\n");
     }
     out += &bars(total);
-    out += &requests(total);
+    out += &requests(total, result.report.handshakes.as_ref());
     if let Some(sample) = &result.report.first_failure {
         out += &failure(sample);
     }
@@ -50,9 +51,13 @@ fn line(label: &str, text: &str) -> String {
 
 fn head(result: &LoadResult<'_>) -> String {
     let report = result.report;
-    let load = describe(result.settings.connections, result.load);
+    let Settings { connections, protocol, streams, .. } = result.settings;
+    let load = describe(*connections, (*protocol, *streams), result.load);
     let mut out = printable(&result.asked) + "\n";
     out += &format!("{load}; driver {}\n", report.driver.kind.name());
+    for (negotiated, connections) in report.handshakes.iter().flat_map(|handshakes| &handshakes.negotiated) {
+        out += &format!("negotiated: {negotiated} ({})\n", counted(*connections, "connection"));
+    }
     out += &format!("checked: {}\n", printable(&result.check));
     if report.interrupted {
         let (after, of) = (time(report.window_ns as f64), result.load.stop.window().as_nanos());
@@ -116,6 +121,7 @@ fn times(result: &LoadResult<'_>) -> String {
     }
     let others = [
         ("service time, from the send", &total.service_time),
+        ("wait for a stream", &total.stream_wait),
         ("schedule lag", &total.schedule_lag),
         ("time to connect", &total.connect_time),
         ("time of a connection", &total.connection_time),
@@ -172,7 +178,7 @@ fn aligned(rows: &[Vec<String>]) -> String {
 }
 
 /// What became of every request and connection.
-fn requests(total: &Measures) -> String {
+fn requests(total: &Measures, handshakes: Option<&Handshakes>) -> String {
     let tally = &total.tally;
     let mut requests = format!(
         "{} sent: {} answered, {}, {} in flight at the end",
@@ -189,7 +195,12 @@ fn requests(total: &Measures) -> String {
     if tally.connects > 0 || tally.connection_failed.total() > 0 {
         out += &connections(tally);
     }
-    out
+    out + &handshakes.map(handshakes_line).unwrap_or_default()
+}
+
+/// Of all connections, those before the load too.
+fn handshakes_line(handshakes: &Handshakes) -> String {
+    line("handshakes", &format!("{} full, {} resumed", handshakes.full, handshakes.resumed))
 }
 
 fn connections(tally: &Tally) -> String {

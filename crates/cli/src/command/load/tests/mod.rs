@@ -3,5 +3,6 @@
 mod command;
 mod expect;
 mod plan;
+mod protocol;
 mod request;
 mod words;

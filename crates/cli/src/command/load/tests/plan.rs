@@ -5,6 +5,8 @@ use std::time::Duration;
 use clap::Parser;
 use insta::assert_snapshot;
 
+use tare_load::Protocol;
+
 use super::super::{args::Args, plan::*};
 
 #[derive(Debug, Parser)]
@@ -32,7 +34,7 @@ fn plan(words: &str) -> Result<Plan, String> {
 
 fn said(words: &str) -> String {
     match plan(words) {
-        Ok(plan) => describe(plan.connections, &plan.load),
+        Ok(plan) => describe(plan.connections, (Protocol::Http1, 1), &plan.load),
         Err(refusal) => format!("refused: {refusal}"),
     }
 }
@@ -86,7 +88,8 @@ fn bad_values_name_the_flag() {
     assert_snapshot!(said("-R 1k..2k"), @r#"refused: error: invalid value '1k..2k' for '--rate <RATE>': the ramp "1k..2k" has no duration: give one after a slash, like 1k..20k/30s"#);
     assert_snapshot!(said("--driver kqueue"), @r#"refused: error: invalid value 'kqueue' for '--driver <NAME>': there is no driver "kqueue": choose auto, io_uring or epoll"#);
     assert_snapshot!(said("--expect-status 99"), @"refused: error: invalid value '99' for '--expect-status <N>': 99 is not in 200..=599");
-    assert_snapshot!(said("https://127.0.0.1/"), @"refused: error: invalid value 'https://127.0.0.1/' for '[URL]...': https is not supported: name the server's port for plain http");
+    assert_snapshot!(said("ftp://127.0.0.1/"), @r#"refused: error: invalid value 'ftp://127.0.0.1/' for '[URL]...': the scheme "ftp" is neither http nor https"#);
+    assert_snapshot!(said("-m POST"), @"refused: error: invalid value 'POST' for '--streams <N>': -m is the number of streams of HTTP/2 here, as in h2load; the method is -X POST");
 }
 
 #[test]
