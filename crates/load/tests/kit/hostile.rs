@@ -356,7 +356,7 @@ fn leave_after_some(peer: Peer, code: u32) {
     });
 }
 
-/// A right answer with so many bytes of headers more.
+/// A right answer with `bytes` of headers more.
 fn long_block(stream: u32, bytes: usize) -> Vec<u8> {
     let header = literal("x", &[b'y'; 1000]);
     let block = [BLOCK, &header.repeat(bytes.div_ceil(header.len()))].concat();
