@@ -20,8 +20,8 @@ use tare_host::signals;
 Examples:
   tare raw-socket --port 8080                     answers every request on 127.0.0.1:8080
   tare raw-socket --port 8080 --contract bare     with the response of another contract
-  tare raw-socket --port 8080 --protocol h2c      HTTP/2 without TLS, to clients that know that it is
-  tare raw-socket --port 8443 --protocol h2 --tls-cert cert.pem --tls-key key.pem    HTTP/2 over TLS")]
+  tare raw-socket --port 8080 --protocol h2c      HTTP/2 without TLS
+  tare raw-socket --port 8443 --tls-cert cert.pem --tls-key key.pem --protocol h2")]
 pub(crate) struct Args {
     /// TCP port on 127.0.0.1
     #[arg(long, env = "PORT", required_unless_present = "version", value_parser = clap::value_parser!(u16).range(1..))]

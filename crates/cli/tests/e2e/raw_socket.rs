@@ -69,3 +69,46 @@ fn a_port_in_use_is_one_line() {
     send(owner.pid(), Signal::TERM);
     owner.end().expect(0);
 }
+
+#[test]
+fn a_variable_of_no_use_ends_it_with_status_2_and_one_line() {
+    let workspace = Workspace::new(&[]);
+    let port = free_port().to_string();
+    for (options, told) in [
+        (&["--protocol", "h3"][..], "PROTOCOL is \"h3\", and it may be http/1.1, h2 or h2c"),
+        (&["--protocol", "h2"], "PROTOCOL is h2, which is HTTP/2 over TLS, and TLS_CERT is not set"),
+        (&["--tls-cert", "none"], "TLS_CERT is set and TLS_KEY is not; TLS needs both"),
+        (&["--tls-cert", "none", "--tls-key", "none"], "TLS_CERT: cannot read certificates from none: "),
+    ] {
+        let refused = workspace.tare(&[&["raw-socket", "--port", &port], options].concat()).expect(2);
+        let line = refused.stderr.strip_prefix("error: ").and_then(|line| line.strip_suffix('\n'));
+        assert!(line.is_some_and(|line| line.starts_with(told) && !line.contains('\n')), "{refused}");
+    }
+}
+
+#[test]
+fn a_port_of_h2c_answers_a_stream_and_no_http1() {
+    let workspace = Workspace::new(&[]);
+    let port = free_port().to_string();
+    let raw_socket = workspace.start(&["raw-socket", "--protocol", "h2c", "--port", &port]);
+    let asked = |bytes: &[u8]| -> std::io::Result<Vec<u8>> {
+        let mut stream = TcpStream::connect(format!("127.0.0.1:{port}"))?;
+        stream.set_read_timeout(Some(Duration::from_millis(500)))?;
+        stream.write_all(bytes)?;
+        let mut answer = Vec::new();
+        // It ends when nothing more comes, or with the connection.
+        let _ = stream.read_to_end(&mut answer);
+        Ok(answer)
+    };
+    // The preface, empty SETTINGS, and HEADERS of stream 1 that end it.
+    let request = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0\0\0\x01\x01\x05\0\0\0\x01\x82";
+    let mut answer = Vec::new();
+    assert!(within(USUAL, || {
+        answer = asked(request).unwrap_or_default();
+        !answer.is_empty()
+    }));
+    assert!(answer.ends_with(b"\0\0\x0c\0\x01\0\0\0\x01Hello world!"), "{}", answer.escape_ascii());
+    assert_eq!(asked(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").unwrap(), b"");
+    send(raw_socket.pid(), Signal::TERM);
+    raw_socket.end().expect(0);
+}

@@ -6,6 +6,8 @@
 
 pub mod closed;
 pub mod fixed;
+pub mod hostile;
+pub mod http2;
 pub mod load;
 pub mod peer;
 pub mod process;

@@ -11,7 +11,7 @@ use std::{
 use tare_load::units::parse_duration;
 
 use super::{
-    HttpVersion, http1,
+    RawVersion, http1,
     http2::{self, Choice, Turn},
     slower::Slowness,
     worker::Reply,
@@ -142,11 +142,11 @@ fn time(text: &str) -> Option<Duration> {
 
 impl Fault {
     /// Whether a port that speaks this can have the fault.
-    pub(super) fn is_of(&self, version: HttpVersion, over_tls: bool) -> bool {
+    pub(super) fn is_of(&self, version: RawVersion, over_tls: bool) -> bool {
         match self {
             // They look into requests, which HTTP/2 has in another form.
-            Fault::Caches { .. } | Fault::Closes | Fault::SlowClose => version == HttpVersion::Http1,
-            Fault::MixedUp { .. } => version == HttpVersion::Http2,
+            Fault::Caches { .. } | Fault::Closes | Fault::SlowClose => version == RawVersion::Http1,
+            Fault::MixedUp { .. } => version == RawVersion::Http2,
             Fault::SlowHandshake(_) => over_tls,
             _ => true,
         }
@@ -235,7 +235,7 @@ impl http1::Behaviour for Faulty {
     }
 }
 
-impl http2::Behaviour for Faulty {
+impl http2::StreamBehaviour for Faulty {
     fn turn(&mut self) -> Turn {
         if let Some(slowness) = &mut self.slowness {
             slowness.one_more();
@@ -371,7 +371,7 @@ mod tests {
     fn each_fault_of_streams_has_its_turn() {
         let turns = |fault| {
             let mut server = server(fault);
-            [(); 4].map(|()| http2::Behaviour::turn(&mut server))
+            [(); 4].map(|()| http2::StreamBehaviour::turn(&mut server))
         };
         let right = Turn::Send(Choice::Right);
         for (fault, turn) in [
@@ -389,7 +389,7 @@ mod tests {
     #[test]
     fn a_fault_is_refused_where_it_cannot_be() {
         let is_of = |fault: &str, version, over_tls| fault.parse::<Fault>().unwrap().is_of(version, over_tls);
-        let (http1, http2) = (HttpVersion::Http1, HttpVersion::Http2);
+        let (http1, http2) = (RawVersion::Http1, RawVersion::Http2);
         assert!(is_of("wrong-body=1%", http1, false) && is_of("wrong-body=1%", http2, true));
         assert!(is_of("mixed-up=1%", http2, false) && !is_of("mixed-up=1%", http1, false));
         assert!(is_of("slow-handshake=9ms", http1, true) && !is_of("slow-handshake=9ms", http2, false));
@@ -455,7 +455,11 @@ mod tests {
         }
 
         #[test]
-        fn no_words_are_too_much(text in "(slower|stall|caches|drops|wrong-length|wrong-body|unanswered|mixed-up|throttled)=[0-9a-z%/.:-]{0,20}") {
+        fn no_words_are_too_much(
+            name in "slower|stall|caches|drops|wrong-length|wrong-body|unanswered|mixed-up|slow-handshake|throttled",
+            value in "[0-9a-z%/.:-]{0,20}",
+        ) {
+            let text = format!("{name}={value}");
             if let Ok(Fault::Drops { every } | Fault::WrongLength { every }) = text.parse::<Fault>() {
                 prop_assert!(every >= 1, "{}", text);
             }

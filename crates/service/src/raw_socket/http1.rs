@@ -4,7 +4,7 @@ use std::io;
 
 use super::{
     heads::Heads,
-    worker::{Reply, Wire},
+    worker::{Reply, Speech},
 };
 
 /// How requests are answered by one thread.
@@ -25,7 +25,7 @@ impl<'r, B> Http1<'r, B> {
     }
 }
 
-impl<B: Behaviour> Wire for Http1<'_, B> {
+impl<B: Behaviour> Speech for Http1<'_, B> {
     type State = Heads;
 
     fn open(&self) -> io::Result<Heads> {

@@ -30,13 +30,13 @@ use self::{
     faults::{Fault, Faulty},
     http1::Http1,
     http2::{Choice, Http2, Turn},
-    tls::Tls,
-    worker::{Reply, Wire, Worker},
+    tls::OverTls,
+    worker::{Reply, Speech, Worker},
 };
 
 /// The version of HTTP that a port speaks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum HttpVersion {
+pub enum RawVersion {
     /// HTTP/1.1.
     #[default]
     Http1,
@@ -44,12 +44,12 @@ pub enum HttpVersion {
     Http2,
 }
 
-impl HttpVersion {
+impl RawVersion {
     /// Its name in ALPN.
     fn alpn(self) -> &'static [u8] {
         match self {
-            HttpVersion::Http1 => b"http/1.1",
-            HttpVersion::Http2 => b"h2",
+            RawVersion::Http1 => b"http/1.1",
+            RawVersion::Http2 => b"h2",
         }
     }
 }
@@ -64,7 +64,7 @@ pub struct RawServer<'a> {
     /// Of HTTP/1.1, whatever the version: the others make theirs out of it.
     pub response: &'a [u8],
     /// What the port speaks.
-    pub version: HttpVersion,
+    pub version: RawVersion,
     /// Given, the port speaks TLS.
     pub identity: Option<&'a ServerIdentity>,
     /// For trials of the instrument.
@@ -89,36 +89,40 @@ impl RawServer<'_> {
     /// Generic, so that the raw socket pays nothing for the faults of the others.
     fn run_with<B>(&self, behaviour: impl Fn() -> B + Sync, stop: &AtomicBool) -> io::Result<()>
     where
-        B: http1::Behaviour + http2::Behaviour,
+        B: http1::Behaviour + http2::StreamBehaviour,
     {
         let config =
             |identity: &ServerIdentity| identity.config(self.version.alpn()).map_err(io::Error::other);
         let tls = self.identity.map(config).transpose()?;
         match self.version {
-            HttpVersion::Http1 => self.over(tls, || Ok(Http1::new(self.response, behaviour())), stop),
-            HttpVersion::Http2 => self.over(tls, || Http2::new(self.response, behaviour()), stop),
+            RawVersion::Http1 => self.over(tls, || Ok(Http1::new(self.response, behaviour())), stop),
+            RawVersion::Http2 => self.over(tls, || Http2::new(self.response, behaviour()), stop),
         }
     }
 
-    fn over<W: Wire>(
+    fn over<S: Speech>(
         &self,
         tls: Option<Arc<ServerConfig>>,
-        wire: impl Fn() -> io::Result<W> + Sync,
+        speech: impl Fn() -> io::Result<S> + Sync,
         stop: &AtomicBool,
     ) -> io::Result<()> {
         match tls {
-            None => self.work(wire, stop),
+            None => self.work(speech, stop),
             Some(config) => {
                 let delay = self.fault.and_then(Fault::delay);
-                self.work(|| Ok(Tls::new(Arc::clone(&config), delay, wire()?)), stop)
+                self.work(|| Ok(OverTls::new(Arc::clone(&config), delay, speech()?)), stop)
             }
         }
     }
 
-    fn work<W: Wire>(&self, wire: impl Fn() -> io::Result<W> + Sync, stop: &AtomicBool) -> io::Result<()> {
+    fn work<S: Speech>(
+        &self,
+        speech: impl Fn() -> io::Result<S> + Sync,
+        stop: &AtomicBool,
+    ) -> io::Result<()> {
         let listener = listen(self.port)?;
         std::thread::scope(|scope| {
-            let work = || Worker::new(&listener, wire()?)?.run(stop);
+            let work = || Worker::new(&listener, speech()?)?.run(stop);
             let start = |_| std::thread::Builder::new().spawn_scoped(scope, work);
             let workers = (0..self.threads).map(start).collect::<io::Result<Vec<_>>>();
             // Those that have started would go on.
@@ -133,7 +137,7 @@ impl RawServer<'_> {
 /// # Errors
 /// The port cannot be listened on, or a thread fails.
 pub fn serve(port: u16, threads: usize, response: &[u8], stop: &AtomicBool) -> io::Result<()> {
-    let version = HttpVersion::Http1;
+    let version = RawVersion::Http1;
     RawServer { port, threads, response, version, identity: None, fault: None }.run(stop)
 }
 
@@ -147,7 +151,7 @@ impl http1::Behaviour for Plain {
     }
 }
 
-impl http2::Behaviour for Plain {
+impl http2::StreamBehaviour for Plain {
     fn turn(&mut self) -> Turn {
         Turn::Send(Choice::Right)
     }

@@ -20,7 +20,7 @@ use rustls::{
     },
 };
 
-use super::worker::{Reply, Wire};
+use super::worker::{Reply, Speech};
 
 /// Who a server is: its certificates and the key to the first.
 #[derive(Debug)]
@@ -76,68 +76,62 @@ impl ServerIdentity {
 }
 
 /// One thread's TLS, and what is spoken over it.
-pub(super) struct Tls<W> {
+pub(super) struct OverTls<S> {
     config: Arc<ServerConfig>,
     delay: Option<Duration>,
-    inner: W,
+    inner: S,
     read: Vec<u8>,
     answer: Vec<u8>,
 }
 
-impl<W> Tls<W> {
+impl<S> OverTls<S> {
     /// With a delay before each handshake, for trials of the instrument.
-    pub(super) fn new(config: Arc<ServerConfig>, delay: Option<Duration>, inner: W) -> Tls<W> {
-        Tls { config, delay, inner, read: Vec::new(), answer: Vec::new() }
+    pub(super) fn new(config: Arc<ServerConfig>, delay: Option<Duration>, inner: S) -> OverTls<S> {
+        OverTls { config, delay, inner, read: Vec::new(), answer: Vec::new() }
     }
 }
 
 /// What is kept of a connection.
-pub(super) struct Secured<S> {
+pub(super) struct TlsState<S> {
     tls: Box<ServerConnection>,
     inner: S,
 }
 
-impl<W: Wire> Wire for Tls<W> {
-    type State = Secured<W::State>;
+impl<S: Speech> Speech for OverTls<S> {
+    type State = TlsState<S::State>;
 
     fn delay(&self) -> Option<Duration> {
         self.delay
     }
 
-    fn open(&self) -> io::Result<Secured<W::State>> {
+    fn open(&self) -> io::Result<TlsState<S::State>> {
         let mut tls = ServerConnection::new(Arc::clone(&self.config)).map_err(io::Error::other)?;
         // All that there is to send is taken at once.
         tls.set_buffer_limit(None);
-        Ok(Secured { tls: Box::new(tls), inner: self.inner.open()? })
+        Ok(TlsState { tls: Box::new(tls), inner: self.inner.open()? })
     }
 
     fn take<'a>(&'a mut self, state: &mut Self::State, read: &[u8], out: &'a mut Vec<u8>) -> Reply<'a> {
         out.clear();
         self.read.clear();
-        let Secured { tls, inner } = state;
+        let TlsState { tls, inner } = state;
         let Ok(mut goes_on) = decrypt(tls, read, &mut self.read) else {
             // The alert, if there is one.
             return finish(tls, false, out);
         };
         if !self.read.is_empty() {
-            let (Reply::Send(bytes) | Reply::Last(bytes)) = {
-                let reply = self.inner.take(inner, &self.read, &mut self.answer);
-                goes_on &= matches!(reply, Reply::Send(_));
-                reply
-            };
-            goes_on &= tls.writer().write_all(bytes).is_ok();
+            goes_on &= encrypt(tls, &self.inner.take(inner, &self.read, &mut self.answer));
         }
         finish(tls, goes_on, out)
     }
 
     fn more<'a>(&'a mut self, state: &mut Self::State, out: &'a mut Vec<u8>) -> Reply<'a> {
         out.clear();
-        let Secured { tls, inner } = state;
+        let TlsState { tls, inner } = state;
         match self.inner.more(inner, &mut self.answer) {
             Reply::Send(b"") => Reply::Send(b""),
             reply => {
-                let (Reply::Send(bytes) | Reply::Last(bytes)) = reply;
-                let goes_on = matches!(reply, Reply::Send(_)) && tls.writer().write_all(bytes).is_ok();
+                let goes_on = encrypt(tls, &reply);
                 finish(tls, goes_on, out)
             }
         }
@@ -154,6 +148,12 @@ fn decrypt(tls: &mut ServerConnection, mut read: &[u8], plain: &mut Vec<u8>) -> 
         goes_on = tls.reader().read_to_end(plain).is_err();
     }
     Ok(goes_on)
+}
+
+/// Whether more may follow.
+fn encrypt(tls: &mut ServerConnection, reply: &Reply<'_>) -> bool {
+    let (Reply::Send(bytes) | Reply::Last(bytes)) = reply;
+    tls.writer().write_all(bytes).is_ok() && matches!(reply, Reply::Send(_))
 }
 
 /// All that is to be sent, in one piece.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{
-    HttpVersion,
+    RawVersion,
     tls::{IdentityError, ServerIdentity},
 };
 
@@ -41,7 +41,7 @@ pub fn read(
     protocol: &str,
     certificates: Option<&Path>,
     key: Option<&Path>,
-) -> Result<(HttpVersion, Option<ServerIdentity>), BadVariable> {
+) -> Result<(RawVersion, Option<ServerIdentity>), BadVariable> {
     let files = match (certificates, key) {
         (Some(certificates), Some(key)) => Some((certificates, key)),
         (None, None) => None,
@@ -49,8 +49,8 @@ pub fn read(
         (None, Some(_)) => return Err(BadVariable::NoCertificate),
     };
     let version = match (protocol, files) {
-        ("http/1.1", _) => HttpVersion::Http1,
-        ("h2", Some(_)) | ("h2c", None) => HttpVersion::Http2,
+        ("http/1.1", _) => RawVersion::Http1,
+        ("h2", Some(_)) | ("h2c", None) => RawVersion::Http2,
         ("h2", None) => return Err(BadVariable::H2WithoutTls),
         ("h2c", Some(_)) => return Err(BadVariable::H2cOverTls),
         (other, _) => return Err(BadVariable::UnknownProtocol(other.to_owned())),
@@ -90,10 +90,10 @@ mod tests {
             let (version, identity) = read(protocol, certificates, key).unwrap();
             (version, identity.is_some())
         };
-        assert_eq!(speaks("http/1.1", None, None), (HttpVersion::Http1, false));
-        assert_eq!(speaks("http/1.1", Some(certificates), Some(key)), (HttpVersion::Http1, true));
-        assert_eq!(speaks("h2", Some(certificates), Some(key)), (HttpVersion::Http2, true));
-        assert_eq!(speaks("h2c", None, None), (HttpVersion::Http2, false));
+        assert_eq!(speaks("http/1.1", None, None), (RawVersion::Http1, false));
+        assert_eq!(speaks("http/1.1", Some(certificates), Some(key)), (RawVersion::Http1, true));
+        assert_eq!(speaks("h2", Some(certificates), Some(key)), (RawVersion::Http2, true));
+        assert_eq!(speaks("h2c", None, None), (RawVersion::Http2, false));
     }
 
     #[test]

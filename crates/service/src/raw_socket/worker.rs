@@ -26,7 +26,7 @@ pub(super) enum Reply<'a> {
 }
 
 /// What is spoken on the connections of one thread. Generic, so that plain HTTP/1.1 pays nothing for what the others need.
-pub(super) trait Wire {
+pub(super) trait Speech {
     /// What is kept of each connection.
     type State;
 
@@ -48,12 +48,12 @@ pub(super) trait Wire {
 }
 
 /// One thread with its own epoll and its own connections; the listener is shared.
-pub(super) struct Worker<'a, W: Wire> {
-    wire: W,
+pub(super) struct Worker<'a, S: Speech> {
+    speech: S,
     epoll: OwnedFd,
     listener: &'a TcpListener,
     /// By descriptor; descriptors are small numbers.
-    connections: Vec<Option<Connection<W::State>>>,
+    connections: Vec<Option<Connection<S::State>>>,
     /// Those that are not looked at yet, and since when they will be.
     delayed: VecDeque<(Instant, usize)>,
     buffer: Box<[u8; READ_BYTES]>,
@@ -67,15 +67,15 @@ struct Connection<S> {
     unsent: Vec<u8>,
 }
 
-impl<'a, W: Wire> Worker<'a, W> {
-    pub(super) fn new(listener: &'a TcpListener, wire: W) -> io::Result<Worker<'a, W>> {
+impl<'a, S: Speech> Worker<'a, S> {
+    pub(super) fn new(listener: &'a TcpListener, speech: S) -> io::Result<Worker<'a, S>> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         // Exclusive: one new connection wakes one thread.
         let interest = epoll::EventFlags::IN | epoll::EventFlags::EXCLUSIVE;
         epoll::add(&epoll, listener, key(listener.as_fd()), interest)?;
         let buffer = Box::new([0; READ_BYTES]);
         let (connections, delayed) = (Vec::new(), VecDeque::new());
-        Ok(Worker { wire, epoll, listener, connections, delayed, buffer, out: Vec::new() })
+        Ok(Worker { speech, epoll, listener, connections, delayed, buffer, out: Vec::new() })
     }
 
     pub(super) fn run(mut self, stop: &AtomicBool) -> io::Result<()> {
@@ -102,7 +102,7 @@ impl<'a, W: Wire> Worker<'a, W> {
 
     /// Looks at connections whose delay is over, and says how long the thread may sleep.
     fn admit(&mut self) -> io::Result<Timespec> {
-        if self.wire.delay().is_none() {
+        if self.speech.delay().is_none() {
             return Ok(LOOK_UP);
         }
         let now = Instant::now();
@@ -125,14 +125,14 @@ impl<'a, W: Wire> Worker<'a, W> {
                 Ok(socket) => {
                     rustix::net::sockopt::set_tcp_nodelay(&socket, true)?;
                     let index = socket.as_raw_fd() as usize;
-                    match self.wire.delay() {
+                    match self.speech.delay() {
                         None => watch(&socket, &self.epoll)?,
                         Some(delay) => self.delayed.push_back((Instant::now() + delay, index)),
                     }
                     if index >= self.connections.len() {
                         self.connections.resize_with(index + 1, || None);
                     }
-                    let state = self.wire.open()?;
+                    let state = self.speech.open()?;
                     self.connections[index] = Some(Connection { socket, state, unsent: Vec::new() });
                 }
                 Err(Errno::AGAIN | Errno::CONNABORTED | Errno::INTR) => return Ok(()),
@@ -145,7 +145,7 @@ impl<'a, W: Wire> Worker<'a, W> {
     fn answer(&mut self, index: usize) -> bool {
         let Some(connection) = self.connections.get_mut(index).and_then(Option::as_mut) else { return true };
         if !connection.unsent.is_empty() {
-            return connection.flush(&mut self.wire, &mut self.out, &self.epoll);
+            return connection.flush(&mut self.speech, &mut self.out, &self.epoll);
         }
         let count = match rustix::io::read(&connection.socket, &mut self.buffer[..]) {
             Ok(0) => return false,
@@ -153,8 +153,8 @@ impl<'a, W: Wire> Worker<'a, W> {
             Err(Errno::AGAIN | Errno::INTR) => return true,
             Err(_) => return false,
         };
-        let reply = self.wire.take(&mut connection.state, &self.buffer[..count], &mut self.out);
-        connection.put(&reply, &self.epoll) && connection.go_on(&mut self.wire, &mut self.out, &self.epoll)
+        let reply = self.speech.take(&mut connection.state, &self.buffer[..count], &mut self.out);
+        connection.put(&reply, &self.epoll) && connection.go_on(&mut self.speech, &mut self.out, &self.epoll)
     }
 }
 
@@ -171,9 +171,9 @@ impl<S> Connection<S> {
     }
 
     /// Sends what there is more, until that is all or the socket takes no more.
-    fn go_on<W: Wire<State = S>>(&mut self, wire: &mut W, out: &mut Vec<u8>, epoll: &OwnedFd) -> bool {
+    fn go_on<P: Speech<State = S>>(&mut self, speech: &mut P, out: &mut Vec<u8>, epoll: &OwnedFd) -> bool {
         while self.unsent.is_empty() {
-            match wire.more(&mut self.state, out) {
+            match speech.more(&mut self.state, out) {
                 Reply::Send(b"") => break,
                 reply if self.put(&reply, epoll) => {}
                 _ => return false,
@@ -196,10 +196,10 @@ impl<S> Connection<S> {
         true
     }
 
-    fn flush<W: Wire<State = S>>(&mut self, wire: &mut W, out: &mut Vec<u8>, epoll: &OwnedFd) -> bool {
+    fn flush<P: Speech<State = S>>(&mut self, speech: &mut P, out: &mut Vec<u8>, epoll: &OwnedFd) -> bool {
         let unsent = std::mem::take(&mut self.unsent);
         self.send(&unsent, epoll)
-            && self.go_on(wire, out, epoll)
+            && self.go_on(speech, out, epoll)
             && (!self.unsent.is_empty() || self.listen_for(epoll, epoll::EventFlags::IN))
     }
 

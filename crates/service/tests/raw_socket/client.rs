@@ -126,7 +126,7 @@ impl Client {
         })
     }
 
-    /// Sends so many, one after the other, without giving up those that are not answered in time.
+    /// Sends requests one after the other, without giving up those that are not answered in time.
     pub fn outcomes(&mut self, count: usize, patience: Duration) -> Vec<Outcome> {
         let sender = &self.sender;
         self.runtime.block_on(async {

@@ -11,7 +11,7 @@ use std::{
 };
 
 use client::{Client, Outcome, Tls};
-use tare_service::raw_socket::{HttpVersion, RawServer, ServerIdentity};
+use tare_service::raw_socket::{RawServer, RawVersion, ServerIdentity};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -22,13 +22,13 @@ fn response(body: &[u8]) -> Vec<u8> {
 
 /// Runs a test against a server with two threads.
 struct Trial<'a> {
-    version: HttpVersion,
+    version: RawVersion,
     tls: Option<&'a Tls>,
     body: &'a [u8],
     fault: &'a str,
 }
 
-const H2C: Trial<'_> = Trial { version: HttpVersion::Http2, tls: None, body: b"Hello world!", fault: "" };
+const H2C: Trial<'_> = Trial { version: RawVersion::Http2, tls: None, body: b"Hello world!", fault: "" };
 
 impl Trial<'_> {
     fn run(&self, test: impl FnOnce(u16)) {
@@ -143,7 +143,7 @@ fn large_bodies_go_both_ways_over_tls() {
 #[test]
 fn http1_over_tls_is_answered_and_resumed() {
     let tls = Tls::new();
-    Trial { version: HttpVersion::Http1, tls: Some(&tls), ..H2C }.run(|port| {
+    Trial { version: RawVersion::Http1, tls: Some(&tls), ..H2C }.run(|port| {
         let expected = response(b"Hello world!");
         for (offered, kind) in [
             (&["http/1.1"][..], rustls::HandshakeKind::Full),

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::frames::{END_HEADERS, END_STREAM, HEAD, Kind, PAYLOAD_MAX, frame, head};
+use super::frames::{END_HEADERS, END_STREAM, FrameKind, HEAD, PAYLOAD_MAX, frame, head};
 
 /// Where the number of a stream is in the head of a frame.
 const STREAM: std::ops::Range<usize> = 5..HEAD;
@@ -42,35 +42,35 @@ pub(in super::super) enum Choice {
 
 /// All that a stream may be answered with.
 #[derive(Debug)]
-pub(super) struct Answers {
-    right: Answer,
-    other_body: Answer,
-    long_body: Answer,
+pub(super) struct StreamAnswers {
+    right: StreamAnswer,
+    other_body: StreamAnswer,
+    long_body: StreamAnswer,
 }
 
-impl Answers {
+impl StreamAnswers {
     /// The header block consists of static entries and literals that are not indexed. So it depends on no state of a
     /// connection, and is the same for every stream.
     ///
     /// # Errors
     /// The bytes are not one response of HTTP/1.1, or its headers are longer than a frame.
-    pub(super) fn from_http1(response: &[u8]) -> io::Result<Answers> {
+    pub(super) fn from_http1(response: &[u8]) -> io::Result<StreamAnswers> {
         let refused = |why| io::Error::new(io::ErrorKind::InvalidInput, why);
         let (block, body) =
             of_http1(response).ok_or_else(|| refused("the response is not one of HTTP/1.1"))?;
         if block.len() > PAYLOAD_MAX {
             return Err(refused("the headers of the response do not fit into one frame"));
         }
-        let answer = |body: &[u8]| Answer::new(&block, body);
+        let answer = |body: &[u8]| StreamAnswer::new(&block, body);
         let long = [body, b"!"].concat();
-        Ok(Answers {
+        Ok(StreamAnswers {
             right: answer(body),
             other_body: answer(&with_another_byte(body)),
             long_body: answer(&long),
         })
     }
 
-    pub(super) fn get(&self, choice: Choice) -> &Answer {
+    pub(super) fn get(&self, choice: Choice) -> &StreamAnswer {
         match choice {
             Choice::Right => &self.right,
             Choice::OtherBody => &self.other_body,
@@ -81,7 +81,7 @@ impl Answers {
 
 /// What a stream is answered with.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct StreamAnswer {
     /// HEADERS, for the stream 0.
     head: Vec<u8>,
     pub(super) body: Vec<u8>,
@@ -89,17 +89,17 @@ pub(super) struct Answer {
     whole: Option<Vec<u8>>,
 }
 
-impl Answer {
-    fn new(block: &[u8], body: &[u8]) -> Answer {
+impl StreamAnswer {
+    fn new(block: &[u8], body: &[u8]) -> StreamAnswer {
         let ends = if body.is_empty() { END_STREAM } else { 0 };
         let mut head = Vec::new();
-        frame(&mut head, Kind::Headers, END_HEADERS | ends, 0, block);
+        frame(&mut head, FrameKind::Headers, END_HEADERS | ends, 0, block);
         let mut whole = head.clone();
         if !body.is_empty() {
-            frame(&mut whole, Kind::Data, END_STREAM, 0, body);
+            frame(&mut whole, FrameKind::Data, END_STREAM, 0, body);
         }
         let whole = (body.len() <= PAYLOAD_MAX).then_some(whole);
-        Answer { head, body: body.to_vec(), whole }
+        StreamAnswer { head, body: body.to_vec(), whole }
     }
 
     /// The whole answer; nothing, and nothing is written, if its body needs several frames.
@@ -123,7 +123,7 @@ impl Answer {
     /// A frame with this part of the body.
     pub(super) fn write_body(&self, stream: u32, part: std::ops::Range<usize>, out: &mut Vec<u8>) {
         let flags = if part.end == self.body.len() { END_STREAM } else { 0 };
-        out.extend_from_slice(&head(part.len(), Kind::Data, flags, stream));
+        out.extend_from_slice(&head(part.len(), FrameKind::Data, flags, stream));
         out.extend_from_slice(&self.body[part]);
     }
 }
@@ -186,7 +186,7 @@ fn literal(text: &[u8], block: &mut Vec<u8>) {
     block.extend_from_slice(text);
 }
 
-/// An integer with a prefix of so many bits, before which there are zeros (RFC 7541, section 5.1).
+/// An integer that begins in the last `prefix` bits of a byte (RFC 7541, section 5.1).
 fn integer(value: usize, prefix: u32, block: &mut Vec<u8>) {
     let full = (1_usize << prefix) - 1;
     if value < full {
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn an_answer_in_one_piece_is_the_answer_in_parts() {
         for body in [&b""[..], b"ok"] {
-            let answer = Answer::new(&[0x88], body);
+            let answer = StreamAnswer::new(&[0x88], body);
             let (mut whole, mut parts) = (b"before".to_vec(), b"before".to_vec());
             answer.write_whole(0x1234, &mut whole).unwrap();
             answer.write_head(0x1234, &mut parts);
@@ -247,6 +247,6 @@ mod tests {
             }
             assert_eq!(whole, parts);
         }
-        assert_eq!(Answer::new(&[0x88], &[0; PAYLOAD_MAX + 1]).write_whole(1, &mut Vec::new()), None);
+        assert_eq!(StreamAnswer::new(&[0x88], &[0; PAYLOAD_MAX + 1]).write_whole(1, &mut Vec::new()), None);
     }
 }

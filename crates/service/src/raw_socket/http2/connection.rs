@@ -1,9 +1,9 @@
 //! One connection of HTTP/2: what each frame of its client does.
 
 use super::{
-    Behaviour, Http2, Turn,
-    answers::{Answers, Choice},
-    frames::{ACK, Code, END_HEADERS, END_STREAM, Frame, Kind, PAYLOAD_MAX, frame},
+    Http2, StreamBehaviour, Turn,
+    answers::{Choice, StreamAnswers},
+    frames::{ACK, END_HEADERS, END_STREAM, ErrorCode, Frame, FrameKind, PAYLOAD_MAX, frame},
     streams::{self, Sending, Stream, Streams},
     window::{self, Inbound, Outbound},
 };
@@ -12,7 +12,7 @@ use super::{
 const STREAMS_MAX: usize = 1024;
 /// How much a client may send on all streams before it is given back.
 const INBOUND: u32 = 16 << 20;
-/// Once so many bytes are to be sent, bodies wait until they are.
+/// With this much to be sent, bodies wait until it is.
 const AHEAD_BYTES: usize = 128 << 10;
 
 /// Settings, by number (RFC 9113, section 6.5.2).
@@ -25,27 +25,27 @@ mod setting {
 
 /// Why a connection ends.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum Ending {
     /// It is closed without a word.
     Silent,
-    Goaway(Code),
+    Goaway(ErrorCode),
 }
 
 /// What a client did that it may not do.
 enum Violation {
-    OfStream(u32, Code),
-    OfConnection(End),
+    OfStream(u32, ErrorCode),
+    OfConnection(Ending),
 }
 
-impl From<Code> for Violation {
-    fn from(code: Code) -> Violation {
-        Violation::OfConnection(End::Goaway(code))
+impl From<ErrorCode> for Violation {
+    fn from(code: ErrorCode) -> Violation {
+        Violation::OfConnection(Ending::Goaway(code))
     }
 }
 
 type Checked = Result<(), Violation>;
 
-fn require(holds: bool, code: Code) -> Result<(), Code> {
+fn require(holds: bool, code: ErrorCode) -> Result<(), ErrorCode> {
     if holds { Ok(()) } else { Err(code) }
 }
 
@@ -57,7 +57,7 @@ struct Block {
 }
 
 /// The state of a connection.
-pub(super) struct Connection {
+pub(super) struct Multiplexed {
     /// Whether the client's first SETTINGS have come.
     is_settled: bool,
     block: Option<Block>,
@@ -74,9 +74,9 @@ pub(super) struct Connection {
     may_go_on: bool,
 }
 
-impl Default for Connection {
-    fn default() -> Connection {
-        Connection {
+impl Default for Multiplexed {
+    fn default() -> Multiplexed {
+        Multiplexed {
             is_settled: false,
             block: None,
             newest: 0,
@@ -98,80 +98,80 @@ pub(super) fn greet(out: &mut Vec<u8>) {
     ];
     let payload =
         settings.map(|(name, value)| [&name.to_be_bytes()[..], &value.to_be_bytes()].concat()).concat();
-    frame(out, Kind::Settings, 0, 0, &payload);
-    frame(out, Kind::WindowUpdate, 0, 0, &(INBOUND - window::INITIAL).to_be_bytes());
+    frame(out, FrameKind::Settings, 0, 0, &payload);
+    frame(out, FrameKind::WindowUpdate, 0, 0, &(INBOUND - window::INITIAL).to_be_bytes());
 }
 
-impl Connection {
+impl Multiplexed {
     /// Does what a frame asks for.
-    pub(super) fn take<B: Behaviour>(
+    pub(super) fn take<B: StreamBehaviour>(
         &mut self,
         frame: &Frame<'_>,
         server: &mut Http2<B>,
         out: &mut Vec<u8>,
-    ) -> Result<(), End> {
+    ) -> Result<(), Ending> {
         match self.dispatch(frame, server, out) {
             Ok(()) => Ok(()),
             Err(Violation::OfConnection(end)) => Err(end),
             Err(Violation::OfStream(stream, code)) => {
                 self.streams.remove(stream);
-                super::frames::frame(out, Kind::RstStream, 0, stream, &(code as u32).to_be_bytes());
+                super::frames::frame(out, FrameKind::RstStream, 0, stream, &(code as u32).to_be_bytes());
                 Ok(())
             }
         }
     }
 
-    fn dispatch<B: Behaviour>(
+    fn dispatch<B: StreamBehaviour>(
         &mut self,
         frame: &Frame<'_>,
         server: &mut Http2<B>,
         out: &mut Vec<u8>,
     ) -> Checked {
         let head = frame.head;
-        let goes_on = self.block.map(|block| (Some(Kind::Continuation), block.stream));
-        require(goes_on.is_none_or(|block| block == (head.kind, head.stream)), Code::Protocol)?;
-        require(self.is_settled || head.kind == Some(Kind::Settings), Code::Protocol)?;
+        let goes_on = self.block.map(|block| (Some(FrameKind::Continuation), block.stream));
+        require(goes_on.is_none_or(|block| block == (head.kind, head.stream)), ErrorCode::Protocol)?;
+        require(self.is_settled || head.kind == Some(FrameKind::Settings), ErrorCode::Protocol)?;
         match head.kind {
-            Some(Kind::Headers) => self.headers(frame, server, out),
-            Some(Kind::Continuation) => {
-                let block = self.block.take().ok_or(Code::Protocol)?;
+            Some(FrameKind::Headers) => self.headers(frame, server, out),
+            Some(FrameKind::Continuation) => {
+                let block = self.block.take().ok_or(ErrorCode::Protocol)?;
                 self.block(block, head.has(END_HEADERS), server, out)
             }
-            Some(Kind::Data) => self.data(frame, server, out),
-            Some(Kind::WindowUpdate) => self.window_update(frame),
-            Some(Kind::Settings) => self.settings(frame, out),
-            Some(Kind::Ping) => ping(frame, out),
-            Some(Kind::RstStream) => self.reset(frame),
-            Some(Kind::Priority) => {
-                require(head.stream != 0, Code::Protocol)?;
-                let violation = Violation::OfStream(head.stream, Code::FrameSize);
+            Some(FrameKind::Data) => self.data(frame, server, out),
+            Some(FrameKind::WindowUpdate) => self.window_update(frame),
+            Some(FrameKind::Settings) => self.settings(frame, out),
+            Some(FrameKind::Ping) => ping(frame, out),
+            Some(FrameKind::RstStream) => self.reset(frame),
+            Some(FrameKind::Priority) => {
+                require(head.stream != 0, ErrorCode::Protocol)?;
+                let violation = Violation::OfStream(head.stream, ErrorCode::FrameSize);
                 if head.length == 5 { Ok(()) } else { Err(violation) }
             }
             // The streams that there are go on; the client closes when it has seen enough.
-            Some(Kind::Goaway) => Ok(require(head.stream == 0, Code::Protocol)?),
-            Some(Kind::PushPromise) => Err(Code::Protocol.into()),
+            Some(FrameKind::Goaway) => Ok(require(head.stream == 0, ErrorCode::Protocol)?),
+            Some(FrameKind::PushPromise) => Err(ErrorCode::Protocol.into()),
             None => Ok(()),
         }
     }
 
-    fn headers<B: Behaviour>(
+    fn headers<B: StreamBehaviour>(
         &mut self,
         frame: &Frame<'_>,
         server: &mut Http2<B>,
         out: &mut Vec<u8>,
     ) -> Checked {
         let (stream, ends_stream) = (frame.head.stream, frame.head.has(END_STREAM));
-        require(stream % 2 == 1 && frame.is_well_padded(), Code::Protocol)?;
+        require(stream % 2 == 1 && frame.is_well_padded(), ErrorCode::Protocol)?;
         if stream <= self.newest {
             // The only header block that may follow another is that of the trailers.
-            require(self.streams.receiving(stream).is_some(), Code::StreamClosed)?;
-            require(ends_stream, Code::Protocol)?;
+            require(self.streams.receiving(stream).is_some(), ErrorCode::StreamClosed)?;
+            require(ends_stream, ErrorCode::Protocol)?;
         }
         self.block(Block { stream, ends_stream }, frame.head.has(END_HEADERS), server, out)
     }
 
     /// A part of a header block.
-    fn block<B: Behaviour>(
+    fn block<B: StreamBehaviour>(
         &mut self,
         block: Block,
         is_last: bool,
@@ -188,7 +188,7 @@ impl Connection {
         }
         self.newest = stream;
         if self.streams.count() == STREAMS_MAX {
-            return Err(Violation::OfStream(stream, Code::Refused));
+            return Err(Violation::OfStream(stream, ErrorCode::Refused));
         }
         let new = Stream::new(stream, Outbound::new(self.initial_outbound));
         if ends_stream {
@@ -198,13 +198,18 @@ impl Connection {
         Ok(())
     }
 
-    fn data<B: Behaviour>(&mut self, frame: &Frame<'_>, server: &mut Http2<B>, out: &mut Vec<u8>) -> Checked {
+    fn data<B: StreamBehaviour>(
+        &mut self,
+        frame: &Frame<'_>,
+        server: &mut Http2<B>,
+        out: &mut Vec<u8>,
+    ) -> Checked {
         let (stream, length) = (frame.head.stream, frame.head.length);
-        require(stream % 2 == 1 && stream <= self.newest && frame.is_well_padded(), Code::Protocol)?;
+        require(stream % 2 == 1 && stream <= self.newest && frame.is_well_padded(), ErrorCode::Protocol)?;
         if let Some(granted) = self.inbound.take(length)? {
             give_back(0, granted, out);
         }
-        let closed = Violation::OfStream(stream, Code::StreamClosed);
+        let closed = Violation::OfStream(stream, ErrorCode::StreamClosed);
         let receiving = self.streams.receiving(stream).ok_or(closed)?;
         let granted = receiving.inbound.take(length).map_err(|code| Violation::OfStream(stream, code))?;
         if frame.head.has(END_STREAM) {
@@ -216,7 +221,7 @@ impl Connection {
         Ok(())
     }
 
-    fn end_of_request<B: Behaviour>(
+    fn end_of_request<B: StreamBehaviour>(
         &mut self,
         stream: u32,
         server: &mut Http2<B>,
@@ -228,7 +233,7 @@ impl Connection {
         }
     }
 
-    fn answer<B: Behaviour>(
+    fn answer<B: StreamBehaviour>(
         &mut self,
         mut stream: Stream,
         server: &mut Http2<B>,
@@ -241,7 +246,7 @@ impl Connection {
                 Choice::Right
             }
             Turn::Never => return Ok(()),
-            Turn::Close => return Err(Violation::OfConnection(End::Silent)),
+            Turn::Close => return Err(Violation::OfConnection(Ending::Silent)),
         };
         self.answered = Some(stream.number);
         self.send(stream, choice, &server.answers, out);
@@ -249,7 +254,7 @@ impl Connection {
     }
 
     /// At once and in one piece, if the windows allow it.
-    fn send(&mut self, mut stream: Stream, choice: Choice, answers: &Answers, out: &mut Vec<u8>) {
+    fn send(&mut self, mut stream: Stream, choice: Choice, answers: &StreamAnswers, out: &mut Vec<u8>) {
         let answer = answers.get(choice);
         let bytes = answer.body.len();
         let fits = bytes <= self.outbound.left().min(stream.outbound.left()) && out.len() < AHEAD_BYTES;
@@ -262,8 +267,8 @@ impl Connection {
         self.streams.add(stream);
     }
 
-    /// Goes on with the answers that wait for a window, or for what was to be sent before.
-    pub(super) fn go_on(&mut self, answers: &Answers, out: &mut Vec<u8>) {
+    /// Sends more of the answers that wait for a window, or for what was to be sent before.
+    pub(super) fn go_on(&mut self, answers: &StreamAnswers, out: &mut Vec<u8>) {
         if !std::mem::take(&mut self.may_go_on) {
             return;
         }
@@ -274,44 +279,44 @@ impl Connection {
 
     fn window_update(&mut self, frame: &Frame<'_>) -> Checked {
         let stream = frame.head.stream;
-        let by = i64::from(frame.number().ok_or(Code::FrameSize)? & 0x7fff_ffff);
+        let by = i64::from(frame.number().ok_or(ErrorCode::FrameSize)? & 0x7fff_ffff);
         self.may_go_on = true;
         if stream == 0 {
-            require(by > 0, Code::Protocol)?;
+            require(by > 0, ErrorCode::Protocol)?;
             return Ok(self.outbound.grow(by)?);
         }
-        require(stream % 2 == 1 && stream <= self.newest, Code::Protocol)?;
+        require(stream % 2 == 1 && stream <= self.newest, ErrorCode::Protocol)?;
         let of_stream = |code| Violation::OfStream(stream, code);
-        require(by > 0, Code::Protocol).map_err(of_stream)?;
+        require(by > 0, ErrorCode::Protocol).map_err(of_stream)?;
         // Most streams are answered and over when their window grows.
         let Some(stream) = self.streams.find(stream) else { return Ok(()) };
         stream.outbound.grow(by).map_err(of_stream)
     }
 
     fn settings(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) -> Checked {
-        require(frame.head.stream == 0, Code::Protocol)?;
+        require(frame.head.stream == 0, ErrorCode::Protocol)?;
         if frame.head.has(ACK) {
-            require(self.is_settled, Code::Protocol)?;
-            return Ok(require(frame.head.length == 0, Code::FrameSize)?);
+            require(self.is_settled, ErrorCode::Protocol)?;
+            return Ok(require(frame.head.length == 0, ErrorCode::FrameSize)?);
         }
         let (settings, rest) = frame.payload.as_chunks::<6>();
-        require(rest.is_empty(), Code::FrameSize)?;
+        require(rest.is_empty(), ErrorCode::FrameSize)?;
         for [a, b, value @ ..] in settings {
             self.setting(u16::from_be_bytes([*a, *b]), u32::from_be_bytes(*value))?;
         }
         self.is_settled = true;
-        super::frames::frame(out, Kind::Settings, ACK, 0, b"");
+        super::frames::frame(out, FrameKind::Settings, ACK, 0, b"");
         Ok(())
     }
 
-    fn setting(&mut self, name: u16, value: u32) -> Result<(), Code> {
+    fn setting(&mut self, name: u16, value: u32) -> Result<(), ErrorCode> {
         match name {
-            setting::ENABLE_PUSH => require(value <= 1, Code::Protocol),
+            setting::ENABLE_PUSH => require(value <= 1, ErrorCode::Protocol),
             setting::MAX_FRAME_SIZE => {
-                require((PAYLOAD_MAX..1 << 24).contains(&(value as usize)), Code::Protocol)
+                require((PAYLOAD_MAX..1 << 24).contains(&(value as usize)), ErrorCode::Protocol)
             }
             setting::INITIAL_WINDOW_SIZE => {
-                require(value < 1 << 31, Code::FlowControl)?;
+                require(value < 1 << 31, ErrorCode::FlowControl)?;
                 let by = i64::from(value) - i64::from(self.initial_outbound);
                 self.initial_outbound = value;
                 self.may_go_on = true;
@@ -322,21 +327,21 @@ impl Connection {
     }
 
     fn reset(&mut self, frame: &Frame<'_>) -> Checked {
-        require(frame.head.length == 4, Code::FrameSize)?;
-        require(frame.head.stream % 2 == 1 && frame.head.stream <= self.newest, Code::Protocol)?;
+        require(frame.head.length == 4, ErrorCode::FrameSize)?;
+        require(frame.head.stream % 2 == 1 && frame.head.stream <= self.newest, ErrorCode::Protocol)?;
         self.streams.remove(frame.head.stream);
         Ok(())
     }
 
     /// GOAWAY, with the newest stream that was looked at.
-    pub(super) fn say_goodbye(&self, code: Code, out: &mut Vec<u8>) {
+    pub(super) fn say_goodbye(&self, code: ErrorCode, out: &mut Vec<u8>) {
         let payload = [self.newest, code as u32].map(u32::to_be_bytes).concat();
-        frame(out, Kind::Goaway, 0, 0, &payload);
+        frame(out, FrameKind::Goaway, 0, 0, &payload);
     }
 }
 
 /// Sends of an answer what may be sent; true once that is all.
-fn go_on(stream: &mut Stream, connection: &mut Outbound, answers: &Answers, out: &mut Vec<u8>) -> bool {
+fn go_on(stream: &mut Stream, connection: &mut Outbound, answers: &StreamAnswers, out: &mut Vec<u8>) -> bool {
     let Some(sending) = &mut stream.sending else { return false };
     let answer = answers.get(sending.choice);
     while out.len() < AHEAD_BYTES {
@@ -354,14 +359,14 @@ fn go_on(stream: &mut Stream, connection: &mut Outbound, answers: &Answers, out:
 }
 
 fn give_back(stream: u32, bytes: u32, out: &mut Vec<u8>) {
-    frame(out, Kind::WindowUpdate, 0, stream, &bytes.to_be_bytes());
+    frame(out, FrameKind::WindowUpdate, 0, stream, &bytes.to_be_bytes());
 }
 
 fn ping(frame: &Frame<'_>, out: &mut Vec<u8>) -> Checked {
-    require(frame.head.stream == 0, Code::Protocol)?;
-    require(frame.head.length == 8, Code::FrameSize)?;
+    require(frame.head.stream == 0, ErrorCode::Protocol)?;
+    require(frame.head.length == 8, ErrorCode::FrameSize)?;
     if !frame.head.has(ACK) {
-        super::frames::frame(out, Kind::Ping, ACK, 0, frame.payload);
+        super::frames::frame(out, FrameKind::Ping, ACK, 0, frame.payload);
     }
     Ok(())
 }

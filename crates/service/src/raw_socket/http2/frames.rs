@@ -16,7 +16,7 @@ const PRIORITY: u8 = 0x20;
 /// The types of frames, by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::FromRepr)]
 #[repr(u8)]
-pub(super) enum Kind {
+pub(super) enum FrameKind {
     Data,
     Headers,
     Priority,
@@ -32,7 +32,7 @@ pub(super) enum Kind {
 /// Why a stream or a connection ends (section 7), by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
-pub(super) enum Code {
+pub(super) enum ErrorCode {
     Protocol = 0x1,
     FlowControl = 0x3,
     StreamClosed = 0x5,
@@ -53,7 +53,7 @@ pub(super) struct Frame<'a> {
 pub(super) struct Head {
     pub(super) length: usize,
     /// Absent for a type that this server does not know, which is no error.
-    pub(super) kind: Option<Kind>,
+    pub(super) kind: Option<FrameKind>,
     flags: u8,
     pub(super) stream: u32,
 }
@@ -63,7 +63,7 @@ impl Head {
         let [a, b, c, kind, flags, stream @ ..] = bytes.first_chunk::<HEAD>()?;
         Some(Head {
             length: u32::from_be_bytes([0, *a, *b, *c]) as usize,
-            kind: Kind::from_repr(*kind),
+            kind: FrameKind::from_repr(*kind),
             flags: *flags,
             // The first bit means nothing.
             stream: u32::from_be_bytes(*stream) & 0x7fff_ffff,
@@ -77,8 +77,10 @@ impl Head {
     /// How much of the payload a server looks at that decodes nothing.
     fn wanted(&self) -> usize {
         match self.kind {
-            Some(Kind::Data | Kind::Headers) => usize::from(self.has(PADDED)).min(self.length),
-            Some(Kind::Settings | Kind::Ping | Kind::RstStream | Kind::WindowUpdate) => self.length,
+            Some(FrameKind::Data | FrameKind::Headers) => usize::from(self.has(PADDED)).min(self.length),
+            Some(FrameKind::Settings | FrameKind::Ping | FrameKind::RstStream | FrameKind::WindowUpdate) => {
+                self.length
+            }
             _ => 0,
         }
     }
@@ -87,7 +89,8 @@ impl Head {
 impl Frame<'_> {
     /// Whether a body or a header block has room for what its flags announce.
     pub(super) fn is_well_padded(&self) -> bool {
-        let priority = if self.head.kind == Some(Kind::Headers) && self.head.has(PRIORITY) { 5 } else { 0 };
+        let priority =
+            if self.head.kind == Some(FrameKind::Headers) && self.head.has(PRIORITY) { 5 } else { 0 };
         let padding = match (self.head.has(PADDED), self.payload.first()) {
             (true, Some(padding)) => 1 + usize::from(*padding),
             (true, None) => 1,
@@ -115,7 +118,10 @@ pub(super) struct Splitter {
 
 impl Splitter {
     /// The next frame, which is taken from `read`; nothing if its end is missing, and then all is taken.
-    pub(super) fn next<'s, 'i: 's>(&'s mut self, read: &mut &'i [u8]) -> Result<Option<Frame<'s>>, Code> {
+    pub(super) fn next<'s, 'i: 's>(
+        &'s mut self,
+        read: &mut &'i [u8],
+    ) -> Result<Option<Frame<'s>>, ErrorCode> {
         if self.begun.is_empty()
             && let Some(head) = Head::of(read)
             && read.len() >= HEAD + head.length
@@ -128,7 +134,7 @@ impl Splitter {
         self.gather(read)
     }
 
-    fn gather<'s>(&'s mut self, read: &mut &[u8]) -> Result<Option<Frame<'s>>, Code> {
+    fn gather<'s>(&'s mut self, read: &mut &[u8]) -> Result<Option<Frame<'s>>, ErrorCode> {
         self.keep(HEAD, read);
         let Some(head) = Head::of(&self.begun) else { return Ok(None) };
         check(head)?;
@@ -154,18 +160,18 @@ impl Splitter {
     }
 }
 
-fn check(head: Head) -> Result<(), Code> {
-    if head.length <= PAYLOAD_MAX { Ok(()) } else { Err(Code::FrameSize) }
+fn check(head: Head) -> Result<(), ErrorCode> {
+    if head.length <= PAYLOAD_MAX { Ok(()) } else { Err(ErrorCode::FrameSize) }
 }
 
 /// The head of a frame that is sent.
-pub(super) fn head(length: usize, kind: Kind, flags: u8, stream: u32) -> [u8; HEAD] {
+pub(super) fn head(length: usize, kind: FrameKind, flags: u8, stream: u32) -> [u8; HEAD] {
     let ([_, a, b, c], [d, e, f, g]) = ((length as u32).to_be_bytes(), stream.to_be_bytes());
     [a, b, c, kind as u8, flags, d, e, f, g]
 }
 
 /// A whole frame with a short payload.
-pub(super) fn frame(out: &mut Vec<u8>, kind: Kind, flags: u8, stream: u32, payload: &[u8]) {
+pub(super) fn frame(out: &mut Vec<u8>, kind: FrameKind, flags: u8, stream: u32, payload: &[u8]) {
     out.extend_from_slice(&head(payload.len(), kind, flags, stream));
     out.extend_from_slice(payload);
 }
@@ -177,7 +183,7 @@ mod tests {
     use super::*;
 
     fn written(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-        let mut bytes = head(payload.len(), Kind::Data, flags, stream).to_vec();
+        let mut bytes = head(payload.len(), FrameKind::Data, flags, stream).to_vec();
         bytes[3] = kind;
         bytes.extend_from_slice(payload);
         bytes
@@ -208,7 +214,7 @@ mod tests {
         let frame = splitter.next(&mut read).unwrap().unwrap();
         assert_eq!(
             (frame.head.kind, frame.head.stream, frame.number()),
-            (Some(Kind::WindowUpdate), 7, Some(256))
+            (Some(FrameKind::WindowUpdate), 7, Some(256))
         );
         assert!(read.is_empty());
     }
@@ -227,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_frame_that_is_too_long_is_refused_by_its_head() {
-        let bytes = head(PAYLOAD_MAX + 1, Kind::Data, 0, 1);
+        let bytes = head(PAYLOAD_MAX + 1, FrameKind::Data, 0, 1);
         assert_eq!(split(&[&bytes]), ["FrameSize"]);
         assert_eq!(split(&[&bytes[..5], &bytes[5..]]), ["FrameSize"]);
     }

@@ -14,11 +14,11 @@ use std::io;
 
 pub(super) use self::answers::Choice;
 use self::{
-    answers::Answers,
-    connection::{Connection, End},
+    answers::StreamAnswers,
+    connection::{Ending, Multiplexed},
     frames::{PREFACE, Splitter},
 };
-use super::worker::{Reply, Wire};
+use super::worker::{Reply, Speech};
 
 /// What becomes of one stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,14 +33,14 @@ pub(super) enum Turn {
 }
 
 /// How streams are answered by one thread.
-pub(super) trait Behaviour {
+pub(super) trait StreamBehaviour {
     /// What becomes of the next stream.
     fn turn(&mut self) -> Turn;
 }
 
 /// One thread's HTTP/2.
 pub(super) struct Http2<B> {
-    answers: Answers,
+    answers: StreamAnswers,
     behaviour: B,
 }
 
@@ -48,7 +48,7 @@ impl<B> Http2<B> {
     /// # Errors
     /// The response is not one of HTTP/1.1, or its headers are longer than a frame.
     pub(super) fn new(response: &[u8], behaviour: B) -> io::Result<Http2<B>> {
-        Ok(Http2 { answers: Answers::from_http1(response)?, behaviour })
+        Ok(Http2 { answers: StreamAnswers::from_http1(response)?, behaviour })
     }
 }
 
@@ -58,10 +58,10 @@ pub(super) struct Session {
     /// How much of the preface has come.
     preface: usize,
     splitter: Splitter,
-    connection: Connection,
+    connection: Multiplexed,
 }
 
-impl<B: Behaviour> Wire for Http2<B> {
+impl<B: StreamBehaviour> Speech for Http2<B> {
     type State = Session;
 
     fn open(&self) -> io::Result<Session> {
@@ -72,8 +72,8 @@ impl<B: Behaviour> Wire for Http2<B> {
         out.clear();
         match session.take(self, read, out) {
             Ok(()) => Reply::Send(out),
-            Err(End::Silent) => Reply::Last(out),
-            Err(End::Goaway(code)) => {
+            Err(Ending::Silent) => Reply::Last(out),
+            Err(Ending::Goaway(code)) => {
                 session.connection.say_goodbye(code, out);
                 Reply::Last(out)
             }
@@ -88,27 +88,27 @@ impl<B: Behaviour> Wire for Http2<B> {
 }
 
 impl Session {
-    fn take<B: Behaviour>(
+    fn take<B: StreamBehaviour>(
         &mut self,
         server: &mut Http2<B>,
         mut read: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<(), End> {
+    ) -> Result<(), Ending> {
         if self.preface < PREFACE.len() {
             self.begin(&mut read, out)?;
         }
-        while let Some(frame) = self.splitter.next(&mut read).map_err(End::Goaway)? {
+        while let Some(frame) = self.splitter.next(&mut read).map_err(Ending::Goaway)? {
             self.connection.take(&frame, server, out)?;
         }
         self.connection.go_on(&server.answers, out);
         Ok(())
     }
 
-    fn begin(&mut self, read: &mut &[u8], out: &mut Vec<u8>) -> Result<(), End> {
+    fn begin(&mut self, read: &mut &[u8], out: &mut Vec<u8>) -> Result<(), Ending> {
         let expected = &PREFACE[self.preface..];
         let count = expected.len().min(read.len());
         if read[..count] != expected[..count] {
-            return Err(End::Silent);
+            return Err(Ending::Silent);
         }
         *read = &read[count..];
         self.preface += count;

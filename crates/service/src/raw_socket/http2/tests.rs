@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::{
-    super::{faults::Faulty, worker::Wire},
+    super::{faults::Faulty, worker::Speech},
     *,
 };
 

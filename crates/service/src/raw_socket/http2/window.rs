@@ -1,6 +1,6 @@
 //! Flow control (RFC 9113, section 5.2): how much may still come, and how much may still be sent.
 
-use super::frames::Code;
+use super::frames::ErrorCode;
 
 /// The window of a connection and of its streams before either side asked for another.
 pub(super) const INITIAL: u32 = 65_535;
@@ -21,10 +21,10 @@ impl Inbound {
     }
 
     /// Takes the payload of a frame, and says what to give back, if anything.
-    pub(super) fn take(&mut self, bytes: usize) -> Result<Option<u32>, Code> {
+    pub(super) fn take(&mut self, bytes: usize) -> Result<Option<u32>, ErrorCode> {
         self.taken += bytes as u32;
         match self.taken {
-            taken if taken > self.size => Err(Code::FlowControl),
+            taken if taken > self.size => Err(ErrorCode::FlowControl),
             taken if taken > self.size / 2 => Ok(Some(std::mem::take(&mut self.taken))),
             _ => Ok(None),
         }
@@ -49,9 +49,9 @@ impl Outbound {
     }
 
     /// By what a client grants, or by the difference of two of its settings.
-    pub(super) fn grow(&mut self, by: i64) -> Result<(), Code> {
+    pub(super) fn grow(&mut self, by: i64) -> Result<(), ErrorCode> {
         self.0 += by;
-        if self.0 <= MAX { Ok(()) } else { Err(Code::FlowControl) }
+        if self.0 <= MAX { Ok(()) } else { Err(ErrorCode::FlowControl) }
     }
 }
 
@@ -66,7 +66,7 @@ mod tests {
         let mut window = Inbound::new(100);
         assert_eq!(window.take(50), Ok(None));
         assert_eq!(window.take(1), Ok(Some(51)));
-        assert_eq!(window.take(101), Err(Code::FlowControl));
+        assert_eq!(window.take(101), Err(ErrorCode::FlowControl));
     }
 
     #[test]
@@ -77,7 +77,7 @@ mod tests {
         window.grow(25).unwrap();
         assert_eq!(window.left(), 5);
         window.spend(5);
-        assert_eq!((window.grow(MAX), window.grow(1)), (Ok(()), Err(Code::FlowControl)));
+        assert_eq!((window.grow(MAX), window.grow(1)), (Ok(()), Err(ErrorCode::FlowControl)));
     }
 
     proptest! {
