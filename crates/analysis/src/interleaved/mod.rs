@@ -1,6 +1,7 @@
 //! From the records of a run to the figures of a table: pure, so that the same folder gives the same table for ever.
 //! How it looks is decided in `tare-report`.
 
+mod added;
 pub(crate) mod blocks;
 mod bound;
 pub(crate) mod compute;
@@ -21,6 +22,7 @@ mod twin;
 
 use std::collections::BTreeMap;
 
+pub use added::{AddedCost, added_costs};
 pub use bound::RatioBound;
 pub use compute::compute;
 pub(crate) use compute::wrong_answers;

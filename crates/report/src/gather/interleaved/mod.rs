@@ -1,5 +1,6 @@
 //! A run of slices in blocks: ranks of services, and what they are made of. A file for each section, or for a few of a kind.
 
+mod added;
 mod answer;
 mod cost;
 mod equal_rate;
@@ -40,6 +41,7 @@ pub(crate) fn document(kept: &StoredRun, loads: &[AtLoad], run: &Path) -> Docume
         ..super::of_run(Kind::Interleaved, kept, &report.findings)
     };
     loads::enter(&mut document, loads, kept);
+    document.sections.extend(added::section(&first, &loads[0], loads.len() > 1));
     document.sections.extend(pairs::section(&first, &loads[0], loads.len() > 1));
     if let Some(answer) = versions::answer(&first) {
         document.answer = answer;

@@ -1,0 +1,206 @@
+//! What a protocol adds: the same service with and without it, as a difference of CPU time per request in the blocks in which
+//! both were measured. A ratio would say that TLS is dear for a cheap service and cheap for a dear one.
+
+use tare_bench::{folder::StoredRun, plan::PlannedRow};
+use tare_load::Protocol;
+use tare_stats::{Contrast, DEFAULT_CONFIDENCE, two_level};
+
+use super::{
+    Report, RowReport, State,
+    blocks::{Block, Blocks, blocks_of},
+    rounds::Rounds,
+};
+use crate::estimate::Estimate;
+
+/// What one row takes more than another of the same service.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AddedCost {
+    /// Label of the row with the protocol.
+    pub label: String,
+    pub language: String,
+    pub protocol: Protocol,
+    /// Label of the row that it is compared with.
+    pub base: String,
+    pub base_protocol: Protocol,
+    /// CPU time of a request of the base.
+    pub base_cpu_ns: Estimate,
+    /// What is added; below 0 if it is less.
+    pub added_cpu_ns: Estimate,
+    /// What is added beyond what the same protocol adds to the reference, which has no framework. Absent for the reference itself,
+    /// and if it was not measured in both.
+    pub beyond_reference_ns: Option<Estimate>,
+}
+
+/// A measured row with its blocks.
+struct ProtocolRow<'a> {
+    planned: &'a PlannedRow,
+    row: &'a RowReport,
+    blocks: Blocks<'a>,
+}
+
+/// By service in the order of the table, each pair of its protocols that stand for a question.
+pub fn added_costs(kept: &StoredRun, report: &Report) -> Vec<AddedCost> {
+    let plan = &kept.header.plan;
+    let rounds = Rounds::of(plan, &kept.records);
+    let rows: Vec<ProtocolRow> =
+        report.rows.iter().filter_map(|row| ProtocolRow::of(row, kept, &rounds)).collect();
+    let looks = plan.until.planned();
+    let estimate = |differences: &Differences| differences.estimate(looks.as_ref());
+    let mut found = Vec::new();
+    for one in &rows {
+        for base in rows.iter().filter(|base| is_base(base.planned, one.planned)) {
+            let added = Differences::of([one, base], |[one, base]| one - base);
+            let Some(added_cpu_ns) = estimate(&added) else { continue };
+            let Some(base_cpu_ns) = base.row.cpu_ns_per_request else { continue };
+            found.push(AddedCost {
+                label: one.row.label.clone(),
+                language: one.row.language.clone(),
+                protocol: one.planned.protocol,
+                base: base.row.label.clone(),
+                base_protocol: base.planned.protocol,
+                base_cpu_ns,
+                added_cpu_ns,
+                beyond_reference_ns: of_reference(&rows, one, base, report).and_then(|[with, without]| {
+                    let four = [one, base, with, without];
+                    estimate(&Differences::of(four, |[one, base, with, without]| {
+                        (one - base) - (with - without)
+                    }))
+                }),
+            });
+        }
+    }
+    found
+}
+
+/// The reference's service in the same two protocols, unless it is the service itself.
+fn of_reference<'a, 'b>(
+    rows: &'b [ProtocolRow<'a>],
+    one: &ProtocolRow,
+    base: &ProtocolRow,
+    report: &Report,
+) -> Option<[&'b ProtocolRow<'a>; 2]> {
+    let reference = rows.iter().find(|row| row.row.label == report.reference)?;
+    if reference.planned.service == one.planned.service {
+        return None;
+    }
+    let of = |protocol| {
+        let is_it = |row: &&ProtocolRow| {
+            row.planned.service == reference.planned.service && row.planned.protocol == protocol
+        };
+        rows.iter().find(is_it)
+    };
+    Some([of(one.planned.protocol)?, of(base.planned.protocol)?])
+}
+
+/// Whether a row of the same service is what another is compared with: plain HTTP/1.1, and for h2 HTTP/1.1 over TLS too.
+fn is_base(base: &PlannedRow, one: &PlannedRow) -> bool {
+    let is_asked = match base.protocol {
+        Protocol::Http1 => one.protocol != Protocol::Http1,
+        Protocol::Http1Tls => one.protocol == Protocol::H2,
+        Protocol::H2 | Protocol::H2c => false,
+    };
+    is_asked && base.service == one.service
+}
+
+impl<'a> ProtocolRow<'a> {
+    fn of(row: &'a RowReport, kept: &'a StoredRun, rounds: &Rounds) -> Option<ProtocolRow<'a>> {
+        let plan = &kept.header.plan;
+        let place = plan.rows.iter().position(|planned| planned.label == row.label)?;
+        let is_measured = row.state == State::Measured && row.cpu_ns_per_request.is_some();
+        let blocks = blocks_of(&kept.records, rounds, place);
+        is_measured.then_some(ProtocolRow { planned: &plan.rows[place], row, blocks })
+    }
+}
+
+/// One value for each block in which all of some rows were measured, and the starts that it is of.
+struct Differences {
+    values: Vec<f64>,
+    starts: Option<Vec<Vec<f64>>>,
+}
+
+impl Differences {
+    fn of<const N: usize>(rows: [&ProtocolRow; N], value: impl Fn([f64; N]) -> f64) -> Differences {
+        let common =
+            rows[0].blocks.keys().filter(|number| rows.iter().all(|row| row.blocks.contains_key(number)));
+        let blocks: Vec<[&Block; N]> = common.map(|number| rows.map(|row| &row.blocks[number])).collect();
+        let values: Vec<f64> =
+            blocks.iter().map(|blocks| value(blocks.map(Block::cpu_ns_per_request))).collect();
+        // A process that lasts over blocks makes them dependent; the row that changes less decides.
+        let processes =
+            |place: usize| blocks.iter().map(|blocks| blocks[place].process).collect::<Vec<usize>>();
+        let starts = two_level::by_start(&values, &processes(0), &processes(1)).ok();
+        Differences { values, starts }
+    }
+
+    fn estimate(&self, looks: Option<&tare_stats::Looks>) -> Option<Estimate> {
+        let found = match looks {
+            Some(looks) => looks.estimate(&self.values).ok()?,
+            None => Contrast::of(self.starts.as_ref()?).ok()?.estimate(DEFAULT_CONFIDENCE).ok()?,
+        };
+        Some(Estimate {
+            value: found.point,
+            low: found.interval.map(|interval| interval.low),
+            high: found.interval.map(|interval| interval.high),
+            confidence_attained: found.interval.map(|interval| interval.attained),
+            n: found.n,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{compute, tests::kept_with};
+    use super::*;
+
+    /// Rows of these labels, which say their protocols, each with a share of the throughput: the CPU time of a request is its
+    /// inverse.
+    fn found(rows: &[(&str, f64)], blocks: usize) -> Vec<AddedCost> {
+        let mut kept = kept_with(rows, blocks);
+        for row in &mut kept.header.plan.rows {
+            let (service, protocol) = tare_service::protocol::split(&row.label);
+            (row.service, row.protocol) = (service.to_owned(), protocol.unwrap_or_default());
+        }
+        let report = compute(&kept);
+        added_costs(&kept, &report)
+    }
+
+    #[test]
+    fn what_is_added_is_a_difference_of_the_same_service() {
+        let rows =
+            [("raw-socket", 1.0), ("raw-socket+tls", 0.8), ("one", 0.5), ("one+tls", 0.4), ("other", 0.5)];
+        let found = found(&rows, 8);
+        let labels: Vec<[&str; 2]> =
+            found.iter().map(|added| [added.label.as_str(), added.base.as_str()]).collect();
+        assert_eq!(labels, [["raw-socket+tls", "raw-socket"], ["one+tls", "one"]]);
+        for added in &found {
+            let (low, high) = added.added_cpu_ns.interval().unwrap();
+            let expected = added.base_cpu_ns.value * 0.25;
+            assert!(low < expected && expected < high, "{added:?}");
+        }
+        assert_eq!(found[0].beyond_reference_ns, None);
+        // Twice the cost, so twice the difference: half of it is beyond the reference's.
+        let (low, high) = found[1].beyond_reference_ns.unwrap().interval().unwrap();
+        let expected = found[1].base_cpu_ns.value * 0.125;
+        assert!(low < expected && expected < high && low > 0.0, "{found:?}");
+    }
+
+    #[test]
+    fn h2_is_compared_with_http_1_with_tls_and_without() {
+        let rows = [("raw-socket", 1.0), ("one", 0.5), ("one+tls", 0.4), ("one+h2", 0.8), ("one+h2c", 0.9)];
+        let found = found(&rows, 8);
+        let labels: Vec<[&str; 2]> =
+            found.iter().map(|added| [added.label.as_str(), added.base.as_str()]).collect();
+        assert_eq!(labels.len(), 4, "{labels:?}");
+        for pair in [["one+tls", "one"], ["one+h2", "one"], ["one+h2", "one+tls"], ["one+h2c", "one"]] {
+            assert!(labels.contains(&pair), "{labels:?}");
+        }
+        let h2 = found.iter().find(|added| added.label == "one+h2").unwrap();
+        assert!(h2.added_cpu_ns.high.unwrap() < 0.0, "it is less: {h2:?}");
+        assert_eq!(h2.beyond_reference_ns, None, "the reference has no h2");
+    }
+
+    #[test]
+    fn a_run_of_one_protocol_has_none() {
+        assert_eq!(found(&[("raw-socket", 1.0), ("one", 0.5)], 8), []);
+    }
+}
