@@ -10,7 +10,7 @@ use crate::{
     launch::{self, LaunchError, Settings},
     probe::Readiness,
     settings::ServiceSettings,
-    verify::{self, CheckResult, Sent, Transcript},
+    verify::{self, CheckResult, Farewell, Sent, Transcript},
 };
 
 /// How long a service may take to stop.
@@ -23,9 +23,11 @@ pub const CHECKS_AFTER_LOAD: [CheckId; 2] = [CheckId::Response, CheckId::Fresh];
 pub fn verify_options(service: &catalogue::Service, seed: u64) -> verify::Options {
     verify::Options {
         style_is_reference: service.style == catalogue::Style::RawSocket,
-        closes_connections: !service.run.keeps_connections,
+        // A connection of HTTP/2 is for many requests, whatever one of HTTP/1.1 is for.
+        closes_connections: !service.run.keeps_connections && !service.protocol.is_http2(),
         known_failures: service.known_failures.iter().filter_map(known_failure).collect(),
         host: service.running.as_ref().map(|running| running.host.clone()),
+        channel: service.channel(),
         ..verify::Options::new(seed)
     }
 }
@@ -48,10 +50,11 @@ pub struct Proof<'a> {
 /// The service could not be started.
 pub fn prove(service: &Service, contract: &Contract, proof: &Proof) -> Result<Transcript, LaunchError> {
     let stem = format!("verify-{}", contract.name);
-    let (mut transcript, stopped) = while_running(service, contract, proof, &stem, |target, options| {
-        verify::verify(contract, target, options)
-    })?;
-    transcript.checks.push(end(service, contract, proof, &stopped));
+    let ((mut transcript, farewell), stopped) =
+        while_running(service, contract, proof, &stem, |target, options| {
+            (verify::verify(contract, target, options), Farewell::open(contract, target, options))
+        })?;
+    transcript.checks.extend(ends(service, contract, proof, &stopped, farewell));
     Ok(transcript)
 }
 
@@ -65,13 +68,13 @@ pub fn prove_and_weigh(
     proof: &Proof,
 ) -> Result<(Transcript, Option<Vec<Sent>>), LaunchError> {
     let stem = format!("verify-{}", contract.name);
-    let ((mut transcript, sent), stopped) =
+    let ((mut transcript, sent, farewell), stopped) =
         while_running(service, contract, proof, &stem, |target, options| {
             let transcript = verify::verify(contract, target, options);
             let sent = transcript.reason().is_none().then(|| verify::sent(contract, target, options).ok());
-            (transcript, sent.flatten())
+            (transcript, sent.flatten(), Farewell::open(contract, target, options))
         })?;
-    transcript.checks.push(end(service, contract, proof, &stopped));
+    transcript.checks.extend(ends(service, contract, proof, &stopped, farewell));
     Ok((transcript, sent))
 }
 
@@ -110,6 +113,20 @@ fn while_running<T>(
     Ok((seen, ready.process.stop(GRACE)))
 }
 
+/// The checks that are made by stopping the service.
+fn ends(
+    service: &Service,
+    contract: &Contract,
+    proof: &Proof,
+    stopped: &Stopped,
+    farewell: Option<Farewell>,
+) -> Vec<CheckResult> {
+    let options = verify_options(service, proof.seed);
+    let is_left = *stopped == Stopped::LeftRunning;
+    let farewell = farewell.filter(|_| !is_left).map(|farewell| farewell.result(contract, &options));
+    farewell.into_iter().chain([end(service, contract, proof, stopped)]).collect()
+}
+
 /// The check `end`: it stands beside the others and hides none of them.
 fn end(service: &Service, contract: &Contract, proof: &Proof, stopped: &Stopped) -> CheckResult {
     if *stopped == Stopped::LeftRunning {
@@ -128,6 +145,7 @@ fn known_failure(known: &catalogue::KnownFailure) -> Option<(CheckId, String)> {
         catalogue::ToleratedCheck::RequestForms => CheckId::RequestForms,
         catalogue::ToleratedCheck::NotFound => CheckId::NotFound,
         catalogue::ToleratedCheck::End => CheckId::End,
+        catalogue::ToleratedCheck::H2cOnly => CheckId::H2cOnly,
         catalogue::ToleratedCheck::Crowd => return None,
     };
     Some((check, known.why.clone()))
@@ -148,6 +166,7 @@ mod tests {
             ToleratedCheck::RequestForms,
             ToleratedCheck::NotFound,
             ToleratedCheck::End,
+            ToleratedCheck::H2cOnly,
         ] {
             let (check, why) =
                 known_failure(&KnownFailure { check: tolerated, why: "so".to_owned() }).unwrap();

@@ -207,6 +207,9 @@ pub enum ToleratedCheck {
     NotFound,
     /// The end on SIGTERM: an experiment reports it, and goes on.
     End,
+    /// HTTP/1.1 on a port of HTTP/2 without TLS: no experiment asks for it.
+    #[serde(rename = "h2c-only")]
+    H2cOnly,
     /// Many more connections than `THREADS`: an experiment counts by itself what it leaves unanswered.
     Crowd,
 }

@@ -189,7 +189,9 @@ impl Wire {
                 return Ok(value);
             }
             let out = if self.is_blocked.take() { PollFlags::OUT } else { PollFlags::empty() };
-            self.socket.borrow().wait(PollFlags::IN | out, deadline)?;
+            let socket = self.socket.borrow();
+            socket.acknowledge_at_once();
+            socket.wait(PollFlags::IN | out, deadline)?;
         }
     }
 

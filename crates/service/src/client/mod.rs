@@ -33,10 +33,11 @@ use tare_load::{
 };
 
 pub use channel::Channel;
-pub(crate) use http2::Http2Connection;
+pub(crate) use http2::{Awaited, Http2Connection};
 pub use tls::Secured;
 use tls::Tls;
 pub(crate) use tls::client_hello;
+pub(crate) use translate::{OF_ONE_CONNECTION, STATUS, text as text_of};
 
 /// What an HTTP/2 client says first: the preface, and SETTINGS that change nothing (RFC 9113, 3.4).
 pub(crate) const PREFACE: [&[u8]; 2] = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", &[0, 0, 0, 4, 0, 0, 0, 0, 0]];

@@ -6,7 +6,7 @@ use tare_load::http1::{self, Response};
 /// No request of a contract has more.
 const HEADERS_MAX: usize = 100;
 /// What is about one connection, which HTTP/2 does not know (RFC 9113, 8.2.2).
-const OF_ONE_CONNECTION: [&str; 5] =
+pub(crate) const OF_ONE_CONNECTION: [&str; 5] =
     ["connection", "transfer-encoding", "keep-alive", "proxy-connection", "upgrade"];
 /// The name under which the status came: it marks an answer as one of HTTP/2.
 pub(crate) const STATUS: &str = ":status";

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
+use tare_load::Protocol;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -50,7 +51,16 @@ pub enum CheckId {
     WrongMethod,
     BadInput,
     Date,
+    Tls,
+    Alpn,
+    H2cOnly,
+    H2Settings,
+    H2Headers,
+    H2Authority,
+    H2Streams,
+    H2Trailers,
     Alive,
+    H2Goaway,
     End,
 }
 
@@ -70,10 +80,38 @@ impl CheckId {
         self.into()
     }
 
-    /// What a failure means where the contract does not say: honest frameworks differ in HTTP/1.0 and HEAD.
+    /// Whether it says anything about a service that is asked in `protocol`.
+    pub(crate) fn concerns(self, protocol: Protocol) -> bool {
+        match self {
+            CheckId::Tls | CheckId::Alpn => protocol.is_tls(),
+            CheckId::H2cOnly => protocol == Protocol::H2c,
+            CheckId::H2Settings
+            | CheckId::H2Headers
+            | CheckId::H2Authority
+            | CheckId::H2Streams
+            | CheckId::H2Trailers
+            | CheckId::H2Goaway => protocol.is_http2(),
+            _ => true,
+        }
+    }
+
+    /// Whether it is about what HTTP/2 does not have.
+    pub(crate) fn is_of_http1(self) -> bool {
+        matches!(
+            self,
+            CheckId::Fragments
+                | CheckId::RequestForms
+                | CheckId::Pipelined
+                | CheckId::ConnectionClose
+                | CheckId::Http10
+        )
+    }
+
+    /// What a failure means where the contract does not say: honest frameworks differ in HTTP/1.0, HEAD, trailers and how an HTTP/2
+    /// connection ends.
     pub(super) fn usual_level(self) -> Level {
         match self {
-            CheckId::Http10 | CheckId::Head => Level::Warn,
+            CheckId::Http10 | CheckId::Head | CheckId::H2Trailers | CheckId::H2Goaway => Level::Warn,
             _ => Level::Require,
         }
     }
@@ -137,9 +175,45 @@ impl CheckId {
                 "asks twice, more than a second apart, and compares the `Date` headers, if there are any",
                 "a Date that is sent is valid, moves, and is that of this machine's clock: the head is not a constant",
             ),
+            CheckId::Tls => (
+                "of a service that is asked over TLS: speaks TLS 1.3, and begins a handshake of TLS 1.2",
+                "TLS 1.3 works, with the certificate that the service was given; whether TLS 1.2 works too is noted",
+            ),
+            CheckId::Alpn => (
+                "of a service that is asked over TLS: offers the protocols that a client may offer, and sends a request",
+                "h2 is chosen where h2 and http/1.1 are offered, HTTP/1.1 where it alone is, or nothing",
+            ),
+            CheckId::H2cOnly => (
+                "of a service that is asked in h2c: sends a request of HTTP/1.1",
+                "it is refused: the port speaks HTTP/2 and nothing else",
+            ),
+            CheckId::H2Settings => (
+                "of a service that is asked in HTTP/2: sends the preface with SETTINGS",
+                "the service sends its own SETTINGS first, and acknowledges those of the client",
+            ),
+            CheckId::H2Headers => (
+                "of a service that is asked in HTTP/2: looks at the frames of an answer",
+                "header names are in lower case, none is about one connection, and `:status` comes first",
+            ),
+            CheckId::H2Authority => (
+                "of a service that is asked in HTTP/2: sends a request that names the host by `:authority` alone",
+                "it is answered rightly",
+            ),
+            CheckId::H2Streams => (
+                "of a service that is asked in HTTP/2: sends a second request while the first waits for its body",
+                "the second is answered at once, and the first once its body came",
+            ),
+            CheckId::H2Trailers => (
+                "of a service that is asked in HTTP/2: sends a request with a trailer",
+                "it is answered as without",
+            ),
             CheckId::Alive => (
                 "sends the first request again after all other checks",
                 "nothing that was sent broke the service",
+            ),
+            CheckId::H2Goaway => (
+                "of a service that is asked in HTTP/2: keeps a connection open while the service is sent SIGTERM",
+                "the connection ends by GOAWAY or in order, not by a reset",
             ),
             CheckId::End => (
                 "sends SIGTERM after all other checks",

@@ -5,6 +5,8 @@ use std::{collections::BTreeMap, path::Path};
 use serde::Serialize;
 
 use super::{Learned, LearnedAnswer, Question};
+use tare_load::Protocol;
+
 use crate::contract::{CheckId, Contract, ContractError, FORMAT, Level};
 
 /// What a contract is made of.
@@ -81,5 +83,6 @@ fn checks() -> BTreeMap<&'static str, Level> {
         CheckId::KeepAlive | CheckId::End => Level::Warn,
         _ => Level::Skip,
     };
-    CheckId::ALL.iter().map(|check| (check.name(), level(*check))).collect()
+    let all = CheckId::ALL.iter().filter(|check| check.concerns(Protocol::Http1));
+    all.map(|check| (check.name(), level(*check))).collect()
 }

@@ -15,6 +15,7 @@ use super::patience::Patience;
 use super::talk::Talk;
 use super::transcript::{CheckResult, Failure, Tried};
 use super::{CheckId, Options};
+use crate::client::AskError;
 use crate::contract::{Contract, Filled, Request, Values};
 
 #[derive(Debug)]
@@ -31,7 +32,7 @@ pub(super) struct Bench<'c> {
     /// What `response` expected, by the name of the request: `fresh` knows a cached answer by it.
     pub expected: Vec<(&'c str, Expected)>,
     pub patience: Rc<Patience>,
-    target: SocketAddr,
+    pub target: SocketAddr,
 }
 
 /// What an answer must be. Where it is wrong, that is reported once and not by each check again; whether it comes is another
@@ -90,6 +91,15 @@ impl<'c> Bench<'c> {
         self.requests().into_iter().filter(is_loaded).collect()
     }
 
+    /// Those that are part of the load, answered or not, if none is answered.
+    pub(super) fn load_at_least(&self) -> Vec<&'c Request> {
+        let all = self.contract.loaded().filter(|request| self.contract.is_asked_alone(request));
+        match self.load() {
+            load if load.is_empty() => all.collect(),
+            load => load,
+        }
+    }
+
     /// One of the load, answered rightly if there is such a one.
     pub(super) fn first(&self) -> Option<&'c Request> {
         let load = self.load();
@@ -128,10 +138,17 @@ impl<'c> Bench<'c> {
     }
 
     pub(super) fn open(&mut self) -> Result<Talk, Failure> {
-        Talk::open(self.target, &self.patience).map_err(|error| {
-            self.unreachable = true;
-            Failure::without_wire(format!("cannot connect to \"{}\": {error}", self.target))
-        })
+        let opened = Talk::open(self.target, &self.options.channel, &self.patience);
+        opened.map_err(|error| self.cannot_connect(&error))
+    }
+
+    pub(super) fn cannot_connect(&mut self, error: &AskError) -> Failure {
+        let speaks = matches!(
+            error,
+            AskError::Tls(_) | AskError::NotSecured | AskError::Alpn { .. } | AskError::Http2(_)
+        );
+        self.unreachable |= !speaks;
+        Failure::without_wire(format!("cannot connect to \"{}\": {error}", self.target))
     }
 
     /// The request on a connection of its own; the connection comes back with the answer.

@@ -6,6 +6,7 @@ use tare_load::pattern::JsonPattern;
 
 use super::escape::quote;
 use super::media_type;
+use crate::client::STATUS;
 use crate::contract::{Answer, HeaderRule};
 
 /// No more differences of one answer are named: its bytes are printed below them.
@@ -74,8 +75,16 @@ pub(super) fn status_and_body(response: &Response) -> String {
     }
 }
 
+/// Whether an answer came by HTTP/2, which marks the end of each by a frame.
+pub(super) fn is_of_http2(response: &Response) -> bool {
+    response.headers.first().is_some_and(|(name, _)| name == STATUS)
+}
+
 /// A load generator must know where an answer ends without waiting for the end of the connection.
 fn framing(response: &Response) -> Result<(), String> {
+    if is_of_http2(response) {
+        return Ok(());
+    }
     let lengths: Vec<&[u8]> = (response.headers.iter())
         .filter(|(name, _)| name.eq_ignore_ascii_case("content-length"))
         .map(|(_, value)| value.as_slice())

@@ -9,9 +9,12 @@ mod bench;
 mod connection;
 mod date;
 mod escape;
+mod farewell;
 mod forms;
 mod fragments;
+mod frames;
 mod fresh;
+mod http2;
 mod judge;
 mod media_type;
 mod patience;
@@ -22,6 +25,7 @@ mod talk;
 #[cfg(test)]
 mod tests;
 mod text;
+mod tls;
 mod transcript;
 mod unknown;
 mod walk;
@@ -33,6 +37,9 @@ pub use sent::{Field, Framing, Sent, sent};
 pub use text::counts;
 pub use transcript::{CheckResult, Outcome, Transcript, Wire};
 
+pub(crate) use farewell::Farewell;
+
+use crate::client::Channel;
 pub use crate::contract::CheckId;
 use crate::contract::{Contract, Level};
 use bench::Bench;
@@ -52,6 +59,8 @@ pub struct Options {
     pub known_failures: Vec<(CheckId, String)>,
     /// What requests name as their `Host`; absent: the address.
     pub host: Option<String>,
+    /// In which protocol the service is asked.
+    pub channel: Channel,
     pub timeouts: Timeouts,
 }
 
@@ -108,7 +117,12 @@ pub fn verify_only(
 ) -> Transcript {
     let mut bench = Bench::new(contract, target, options);
     let mut checks = Vec::new();
-    for &check in only.iter().filter(|check| **check != CheckId::End) {
+    let protocol = options.channel.protocol;
+    let is_made = |check: &&CheckId| {
+        // These two are made by who stops the service.
+        check.concerns(protocol) && !matches!(check, CheckId::End | CheckId::H2Goaway)
+    };
+    for &check in only.iter().filter(is_made) {
         bench.patience.begin(options.known_failures.iter().any(|(known, _)| *known == check));
         match reason_to_skip(check, &bench) {
             Some(reason) => checks.push(CheckResult::skipped(check, "", reason)),
@@ -151,9 +165,17 @@ fn make(check: CheckId, bench: &mut Bench<'_>) -> Vec<CheckResult> {
         CheckId::WrongMethod => refusal::wrong_method(bench),
         CheckId::BadInput => refusal::bad_input(bench),
         CheckId::Date => date::date(bench),
+        CheckId::Tls => tls::tls(bench),
+        CheckId::Alpn => tls::alpn(bench),
+        CheckId::H2cOnly => http2::h2c_only(bench),
+        CheckId::H2Settings => http2::settings(bench),
+        CheckId::H2Headers => http2::headers(bench),
+        CheckId::H2Authority => http2::authority(bench),
+        CheckId::H2Streams => http2::streams(bench),
+        CheckId::H2Trailers => http2::trailers(bench),
         CheckId::Alive => response::alive(bench),
         // Made by who stops the service.
-        CheckId::End => Vec::new(),
+        CheckId::End | CheckId::H2Goaway => Vec::new(),
     }
 }
 
@@ -178,11 +200,22 @@ fn reason_to_skip(check: CheckId, bench: &Bench<'_>) -> Option<&'static str> {
     if bench.options.closes_connections && matches!(check, CheckId::Pipelined | CheckId::KeepAlive) {
         return Some("the manifest says that it closes each connection");
     }
+    if check.is_of_http1() && bench.options.channel.protocol.is_http2() {
+        return Some("of HTTP/1.1 alone");
+    }
     if bench.unreachable {
         return Some("nothing accepts connections");
     }
-    // `fresh` may find which labels are answered, where `response` met another.
-    let needs_an_answer = !matches!(check, CheckId::Response | CheckId::Fresh);
+    // `fresh` may find which labels are answered, where `response` met another; and these say why nothing is.
+    let needs_an_answer = !matches!(
+        check,
+        CheckId::Response
+            | CheckId::Fresh
+            | CheckId::Tls
+            | CheckId::Alpn
+            | CheckId::H2Settings
+            | CheckId::H2Headers
+    );
     (needs_an_answer && bench.load().is_empty()).then_some("no request of the load was answered")
 }
 

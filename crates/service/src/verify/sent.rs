@@ -76,6 +76,9 @@ impl Sent {
 /// # Errors
 /// The service cannot be reached, or an answer is wrong: its bytes could not be compared with those of a correct one.
 pub fn sent(contract: &Contract, target: SocketAddr, options: &Options) -> Result<Vec<Sent>, String> {
+    if options.channel.protocol.is_http2() {
+        return Err("what HTTP/2 compresses has no size of its own: bytes are counted of HTTP/1.1".to_owned());
+    }
     let mut bench = Bench::new(contract, target, options);
     let mut rng = bench.rng(CheckId::Response);
     let load: Vec<Asked<'_>> = bench.load().into_iter().map(|request| bench.any(request, &mut rng)).collect();

@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of contracts.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -10,11 +11,13 @@ use std::time::Duration;
 use tare_load::http1::{Response, ResponseReader};
 
 use super::patience::Patience;
-use crate::client::{ANSWER_BYTES_MAX, AskError, ClientConnection, Deadline};
+use crate::client::{
+    self, ANSWER_BYTES_MAX, AskError, Awaited, Channel, ClientConnection, Deadline, Http2Connection,
+};
 
 #[derive(Debug)]
 pub(super) struct Talk {
-    connection: ClientConnection,
+    line: Line,
     patience: Rc<Patience>,
     sent: Vec<u8>,
     received: Vec<u8>,
@@ -22,6 +25,18 @@ pub(super) struct Talk {
     taken: usize,
     /// How the other side ended the connection, once it has.
     end: Option<End>,
+}
+
+#[derive(Debug)]
+enum Line {
+    /// Bytes as they are.
+    Http1(Box<ClientConnection>),
+    /// Requests and answers have the form of HTTP/1.1 on this side of it.
+    Http2 {
+        connection: Box<Http2Connection>,
+        /// The answers that were not read yet, in the order of their requests.
+        awaited: VecDeque<Result<Awaited, AskError>>,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
@@ -58,10 +73,30 @@ pub(super) enum After {
 }
 
 impl Talk {
-    pub(super) fn open(target: SocketAddr, patience: &Rc<Patience>) -> Result<Talk, AskError> {
-        let connection = ClientConnection::open(&target.into(), Deadline::after(patience.timeouts.connect))?;
+    pub(super) fn open(
+        target: SocketAddr,
+        channel: &Channel,
+        patience: &Rc<Patience>,
+    ) -> Result<Talk, AskError> {
+        let deadline = Deadline::after(patience.timeouts.connect);
+        let line = match channel.protocol.is_http2() {
+            true => Line::Http2 {
+                connection: Box::new(Http2Connection::open(&target.into(), channel, deadline)?),
+                awaited: VecDeque::new(),
+            },
+            false => Line::Http1(Box::new(ClientConnection::open_in(&target.into(), channel, deadline)?)),
+        };
+        Ok(Talk::over(line, patience))
+    }
+
+    /// HTTP/1.1 over a connection that is open.
+    pub(super) fn of(connection: ClientConnection, patience: &Rc<Patience>) -> Talk {
+        Talk::over(Line::Http1(Box::new(connection)), patience)
+    }
+
+    fn over(line: Line, patience: &Rc<Patience>) -> Talk {
         let (sent, received) = (Vec::new(), Vec::new());
-        Ok(Talk { connection, patience: Rc::clone(patience), sent, received, taken: 0, end: None })
+        Talk { line, patience: Rc::clone(patience), sent, received, taken: 0, end: None }
     }
 
     pub(super) fn sent(&self) -> &[u8] {
@@ -88,15 +123,26 @@ impl Talk {
     /// [`Talk::answer`] finds out.
     pub(super) fn send(&mut self, bytes: &[u8]) {
         self.sent.extend_from_slice(bytes);
-        let _ = self.connection.send(bytes, Deadline::after(self.patience.for_answer()));
+        let deadline = Deadline::after(self.patience.for_answer());
+        match &mut self.line {
+            Line::Http1(connection) => drop(connection.send(bytes, deadline)),
+            Line::Http2 { connection, awaited } => awaited.push_back(connection.send(bytes, deadline)),
+        }
     }
 
     /// Whether something came although nothing was awaited yet: bytes, or the end.
     pub(super) fn spoke_early(&mut self) -> bool {
-        match self.connection.receive_now(&mut self.received) {
-            Ok(Some(0)) => self.end = Some(End::Closed),
-            Ok(_) => {}
-            Err(_) => self.end = Some(End::Reset),
+        match &mut self.line {
+            Line::Http2 { connection, .. } => {
+                if connection.advance() {
+                    self.end = Some(End::Closed);
+                }
+            }
+            Line::Http1(connection) => match connection.receive_now(&mut self.received) {
+                Ok(Some(0)) => self.end = Some(End::Closed),
+                Ok(_) => {}
+                Err(_) => self.end = Some(End::Reset),
+            },
         }
         self.end.is_some() || !self.unclaimed().is_empty()
     }
@@ -104,6 +150,11 @@ impl Talk {
     pub(super) fn answer(&mut self, to_head: bool) -> Result<Response, Trouble> {
         let after = self.patience.for_answer();
         let deadline = Deadline::after(after);
+        if let Line::Http2 { connection, awaited } = &mut self.line {
+            let next = awaited.pop_front().unwrap_or(Err(AskError::Closed));
+            let answer = next.and_then(|mut next| connection.answer(&mut next, deadline));
+            return self.of_http2(answer, to_head, after);
+        }
         let mut reader = ResponseReader::new(to_head);
         loop {
             if let Some(response) = self.parse(&mut reader)? {
@@ -118,6 +169,39 @@ impl Talk {
                 self.patience.no_answer_came();
                 return Err(Trouble::TimedOut { after, progress: Progress::of(self.unclaimed()) });
             }
+        }
+    }
+
+    fn of_http2(
+        &mut self,
+        answer: Result<Response, AskError>,
+        to_head: bool,
+        after: Duration,
+    ) -> Result<Response, Trouble> {
+        let progress = Progress::Nothing;
+        let ended = |how| Trouble::Ended { how, progress: Progress::Nothing };
+        match answer {
+            Ok(response) => {
+                self.received.extend(client::text_of(&response));
+                // A body that must not be there is one that nobody asked for.
+                let unasked = if to_head { response.body.len() } else { 0 };
+                self.taken = self.received.len() - unasked;
+                Ok(response)
+            }
+            Err(AskError::TooLate(_) | AskError::Interrupted) => {
+                self.patience.no_answer_came();
+                Err(Trouble::TimedOut { after, progress })
+            }
+            Err(AskError::Closed) => {
+                self.end = Some(End::Closed);
+                Err(ended(End::Closed))
+            }
+            Err(AskError::Io(_)) => {
+                self.end = Some(End::Reset);
+                Err(ended(End::Reset))
+            }
+            Err(AskError::TooLong) => Err(Trouble::TooLong),
+            Err(error) => Err(Trouble::Malformed(error.to_string())),
         }
     }
 
@@ -142,6 +226,15 @@ impl Talk {
     }
 
     pub(super) fn after(&mut self) -> After {
+        // Nothing ends a connection of HTTP/2 after an answer, and so nothing is waited for.
+        if matches!(self.line, Line::Http2 { .. }) {
+            return match (self.unclaimed().len(), self.end) {
+                (0, None) => After::StillOpen,
+                (0, Some(End::Closed)) => After::Closed,
+                (0, Some(End::Reset)) => After::Reset,
+                (length, _) => After::Bytes(length),
+            };
+        }
         let deadline = Deadline::after(self.patience.for_end());
         loop {
             match (self.unclaimed().len(), self.end) {
@@ -159,8 +252,9 @@ impl Talk {
 
     /// Reads once; false if nothing came up to `deadline`, or there was an interrupt.
     fn read(&mut self, deadline: Deadline) -> bool {
-        self.connection.acknowledge_at_once();
-        match self.connection.receive(&mut self.received, deadline) {
+        let Line::Http1(connection) = &mut self.line else { return false };
+        connection.acknowledge_at_once();
+        match connection.receive(&mut self.received, deadline) {
             Ok(0) => self.end = Some(End::Closed),
             Ok(_) => {}
             Err(AskError::TooLate(_) | AskError::Interrupted) => return false,
@@ -252,7 +346,7 @@ mod tests {
         });
         let (connect, answer) = (Duration::from_secs(10), Duration::from_millis(300));
         let timeouts = Timeouts { connect, answer, pause: Duration::ZERO, after_silence: answer };
-        (Talk::open(target, &Rc::new(Patience::new(&timeouts, false))).unwrap(), server)
+        (Talk::open(target, &Channel::default(), &Rc::new(Patience::new(&timeouts, false))).unwrap(), server)
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Verify as a whole, against a service in this process with one fault at a time.
 
+mod http2;
 mod server;
 
 use std::net::TcpListener;

@@ -1,0 +1,59 @@
+//! The check `h2-goaway`: a connection that is open while the service is stopped. Who stops the service holds it.
+
+use std::net::SocketAddr;
+
+use super::bench::Bench;
+use super::frames::{FrameTalk, NoFrame, name_of};
+use super::transcript::{CheckResult, Failure, Tried};
+use super::{CheckId, Options, weigh};
+use crate::client::Deadline;
+use crate::contract::{Contract, Level};
+
+/// An open connection of HTTP/2 on which nothing is asked any more.
+#[derive(Debug)]
+pub(crate) struct Farewell {
+    talk: FrameTalk,
+}
+
+impl Farewell {
+    /// Absent where the check is not made, or where no connection can be had: other checks have said so.
+    pub(crate) fn open(contract: &Contract, target: SocketAddr, options: &Options) -> Option<Farewell> {
+        let is_made = CheckId::H2Goaway.concerns(options.channel.protocol)
+            && contract.level(CheckId::H2Goaway) != Level::Skip;
+        let mut talk =
+            is_made.then(|| FrameTalk::open(&mut Bench::new(contract, target, options)).ok())??;
+        talk.read_until(|talk| talk.settings > 0 && talk.is_acknowledged).ok()?;
+        Some(Farewell { talk })
+    }
+
+    /// Once the service is stopped: how the connection ended.
+    pub(crate) fn result(self, contract: &Contract, options: &Options) -> CheckResult {
+        let deadline = Deadline::after(options.timeouts.answer);
+        let tried = CheckResult::of(CheckId::H2Goaway, "SIGTERM", self.ended(deadline));
+        weigh(tried, contract, options)
+    }
+
+    fn ended(mut self, deadline: Deadline) -> Tried {
+        loop {
+            let error = match self.talk.next(deadline) {
+                Ok(frame) => match self.talk.take(&frame) {
+                    Ok(()) => continue,
+                    Err(error) => error,
+                },
+                Err(error) => error,
+            };
+            return match (error, self.talk.goaway) {
+                (NoFrame::Closed | NoFrame::Reset, Some(0)) => Ok(Some("GOAWAY".to_owned())),
+                (NoFrame::Closed | NoFrame::Reset, Some(code)) => {
+                    Err(self.failure(&format!("said GOAWAY {}", name_of(code))))
+                }
+                (NoFrame::Closed, None) => Ok(Some("closed without GOAWAY".to_owned())),
+                (error, _) => Err(self.failure(&error.to_string())),
+            };
+        }
+    }
+
+    fn failure(&self, what: &str) -> Failure {
+        self.talk.failure(format!("on SIGTERM the service {what} instead of GOAWAY or a close"))
+    }
+}
