@@ -42,6 +42,11 @@ pub fn check_protocols(plan: &Plan, contracts: &BTreeMap<String, Contract>) -> R
             if let Some(reason) = contract.why_not_in(*protocol) {
                 return Err(format!("{label}: {reason}"));
             }
+            if protocol.is_http2() && point.connection_use.requests.is_some() {
+                return Err(format!(
+                    "{label}: \"requests-per-connection\" is of HTTP/1.1, and streams of HTTP/2 share a connection"
+                ));
+            }
         }
     }
     Ok(())

@@ -31,7 +31,7 @@ fn plans(rows: &[&str], starts: usize, seed: u64) -> (SloPlan, Plan) {
         slo: Slo::parse(["p99=10ms"]).unwrap(),
         at_least: None,
         contract: "hello".to_owned(),
-        load: LoadSetting { connections: 64, threads: 1 },
+        load: LoadSetting::new(64, 1),
         service_settings: ServiceSettings { threads: 1, delay_ms: 0 },
         starts,
         windows: 14,

@@ -4,10 +4,13 @@ use std::{collections::BTreeSet, ops::RangeInclusive};
 
 use serde::Deserialize;
 
+use super::ConnectionUse;
+
 /// The slices of all loads are interleaved in a block: with more of them a block would outlast what comes and goes on the machine.
 const LOADS_MAX: usize = 8;
 const CONNECTIONS: RangeInclusive<usize> = 1..=20_000;
 const THREADS: RangeInclusive<usize> = 1..=256;
+const STREAMS: RangeInclusive<usize> = 1..=1_000;
 /// The longest that a service may be asked to wait before it answers: an hour.
 pub(super) const DELAY_MS_MAX: u64 = 3_600_000;
 
@@ -16,6 +19,7 @@ pub(super) const DELAY_MS_MAX: u64 = 3_600_000;
 pub struct LoadSetting {
     pub connections: usize,
     pub threads: usize,
+    pub connection_use: ConnectionUse,
 }
 
 #[derive(Debug, Deserialize)]
@@ -23,6 +27,15 @@ pub struct LoadSetting {
 pub(super) struct LoadFile {
     connections: OneOrMany,
     threads: usize,
+    #[serde(default = "one_stream")]
+    streams: usize,
+    requests_per_connection: Option<u64>,
+    #[serde(default)]
+    resume: bool,
+}
+
+fn one_stream() -> usize {
+    ConnectionUse::default().streams
 }
 
 #[derive(Debug, Deserialize)]
@@ -49,15 +62,21 @@ impl LoadSetting {
         if connections.iter().collect::<BTreeSet<_>>().len() < connections.len() {
             return Err("\"connections\" has the same number twice".to_owned());
         }
-        Ok(connections.iter().map(|&connections| LoadSetting { connections, threads }).collect())
+        Ok(connections.iter().map(|&connections| LoadSetting::new(connections, threads)).collect())
+    }
+
+    /// Connections that are kept, with one request at a time.
+    pub fn new(connections: usize, threads: usize) -> LoadSetting {
+        LoadSetting { connections, threads, connection_use: ConnectionUse::default() }
     }
 
     /// For a heading and a file name: `64 connections`.
     pub fn label(&self) -> String {
-        match self.connections {
+        let connections = match self.connections {
             1 => "1 connection".to_owned(),
             number => format!("{number} connections"),
-        }
+        };
+        connections + &self.connection_use.describe()
     }
 }
 
@@ -71,9 +90,29 @@ pub(super) fn is_within(key: &str, value: usize, range: RangeInclusive<usize>) -
 impl LoadFile {
     /// What it means, or what is wrong with it.
     pub(super) fn read(self) -> Result<Vec<LoadSetting>, String> {
-        match self.connections {
+        let connection_use = self.connection_use()?;
+        let loads = match self.connections {
             OneOrMany::One(number) => LoadSetting::each(&[number], self.threads),
             OneOrMany::Many(numbers) => LoadSetting::each(&numbers, self.threads),
+        };
+        Ok(loads?.into_iter().map(|load| LoadSetting { connection_use, ..load }).collect())
+    }
+
+    fn connection_use(&self) -> Result<ConnectionUse, String> {
+        let LoadFile { streams, requests_per_connection: requests, resume: resumes, .. } = *self;
+        is_within("streams", streams, STREAMS)?;
+        if requests == Some(0) {
+            return Err("\"requests-per-connection\" is 0; it must be at least 1".to_owned());
         }
+        if requests.is_some() && streams > 1 {
+            return Err(
+                "\"requests-per-connection\" is of HTTP/1.1, and \"streams\" of HTTP/2: give one of them"
+                    .to_owned(),
+            );
+        }
+        if resumes && requests.is_none() {
+            return Err("\"resume\" is without effect where connections are kept: give \"requests-per-connection\" too".to_owned());
+        }
+        Ok(ConnectionUse { streams, requests, resumes })
     }
 }

@@ -1,5 +1,6 @@
 //! Experiment files: what a person writes. Resolves names; starts nothing.
 
+mod connection_use;
 mod interleaved;
 mod latency;
 mod load;
@@ -11,6 +12,7 @@ use std::path::Path;
 
 use tare_service::document::{self, DocumentError};
 
+pub use connection_use::ConnectionUse;
 pub use interleaved::{Experiment, ScheduleSetting};
 pub use latency::LatencySetting;
 pub use load::LoadSetting;

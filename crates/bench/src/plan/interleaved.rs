@@ -56,13 +56,14 @@ impl Plan {
 
 fn closed_loop(experiment: &Experiment, load: &LoadSetting, rows: usize) -> Point {
     let schedule = &experiment.schedule;
-    let LoadSetting { connections, threads } = *load;
+    let LoadSetting { connections, threads, connection_use } = *load;
     Point {
         part: load.label(),
         contract: experiment.contract.clone(),
         requests: Vec::new(),
         rounds: schedule.slices_per_block.unwrap_or(1),
         load: LoadSpec::Closed { connections, threads, duration_ns: ns(schedule.slice), think_ns: None },
+        connection_use,
         published: None,
         warm_up_ns: ns(schedule.warm_up),
         service_settings: experiment.service_settings.clone(),

@@ -62,6 +62,6 @@ impl Plan {
 impl Point {
     fn connections(&self) -> LoadSetting {
         let tare_load::Connections { total, threads } = self.load.connections();
-        LoadSetting { connections: total, threads }
+        LoadSetting { connections: total, threads, connection_use: self.connection_use }
     }
 }

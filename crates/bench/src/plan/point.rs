@@ -6,6 +6,7 @@ use tare_load::Load;
 use tare_service::{contract::Contract, settings::ServiceSettings};
 
 use super::{Deadlines, LoadSpec};
+use crate::experiment::ConnectionUse;
 
 /// A start and a stop, as a guess.
 const START_NS: u64 = 700_000_000;
@@ -23,6 +24,8 @@ pub struct Point {
     /// Samples of each row: in every block of an interleaved experiment, in all of a sequential one.
     pub rounds: usize,
     pub load: LoadSpec,
+    #[serde(default, skip_serializing_if = "ConnectionUse::is_usual")]
+    pub connection_use: ConnectionUse,
     /// How requests arrived in the published benchmark, if `load` is only a part of that.
     pub published: Option<LoadSpec>,
     /// Load on a fresh process before its first sample.
@@ -88,7 +91,11 @@ impl Point {
 
     /// The load that the generator is asked for, at this rate if it is an open one.
     pub(crate) fn for_generator(&self, per_second: f64) -> Load {
-        self.load.for_generator(self.deadlines(), per_second)
+        let load = self.load.for_generator(self.deadlines(), per_second);
+        Load {
+            requests_per_connection: load.requests_per_connection.or(self.connection_use.requests),
+            ..load
+        }
     }
 
     pub fn published(&self) -> &LoadSpec {
@@ -108,8 +115,9 @@ impl Point {
         };
         let rounds = if self.rounds == 1 { "once".to_owned() } else { format!("{} rounds", self.rounds) };
         format!(
-            "{}{warm_up}; THREADS={}{delay}; contract {}{link}; {rounds}",
+            "{}{}{warm_up}; THREADS={}{delay}; contract {}{link}; {rounds}",
             self.load.describe(),
+            self.connection_use.describe(),
             self.service_settings.threads,
             self.contract
         )

@@ -9,7 +9,7 @@ use tare_service::{catalogue::Row, settings::ServiceSettings};
 use super::{Link, LoadSpec, Order, Plan, PlannedRow, Point, Publication, Until};
 use crate::{
     experiment::{
-        Rate,
+        ConnectionUse, Rate,
         sequential::{Cpus, LoadEntry, Part, SequentialExperiment, Threads},
     },
     figures::Figures,
@@ -109,6 +109,7 @@ fn points(
                     requests: part.requests.clone(),
                     rounds: options.rounds.unwrap_or(part.rounds),
                     load,
+                    connection_use: ConnectionUse::default(),
                     published: (load != published).then_some(published),
                     warm_up_ns: part.warm_up.map_or(0, ns),
                     service_settings: ServiceSettings { threads, delay_ms },

@@ -32,7 +32,7 @@ fn search() -> SearchSetting {
         slo: Slo::parse(["p99=10ms"]).unwrap(),
         at_least: Some(2e4),
         contract: "hello".to_owned(),
-        load: LoadSetting { connections: 64, threads: 1 },
+        load: LoadSetting::new(64, 1),
         service_settings: ServiceSettings { threads: 2, delay_ms: 0 },
         starts: 6,
         windows: 14,

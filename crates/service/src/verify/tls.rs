@@ -142,5 +142,5 @@ fn handshake(bench: &mut Bench<'_>, alpn: &[&[u8]]) -> Result<Result<ClientConne
     let opened = ClientConnection::open(&bench.target.into(), deadline);
     let opened = opened.map_err(|error| bench.cannot_connect(&error))?;
     let deadline = Deadline::after(bench.patience.for_answer());
-    Ok(opened.secure(certificates.client(alpn), bench.target.ip(), deadline))
+    Ok(opened.secure(certificates.client(alpn), bench.target.ip().into(), deadline))
 }

@@ -126,7 +126,9 @@ impl Args {
         }
         if !self.connections.is_empty() {
             let each = LoadSetting::each(&self.connections, experiment.loads[0].threads);
-            experiment.loads = each.map_err(|error| anyhow!("--connections: {error}"))?;
+            let each = each.map_err(|error| anyhow!("--connections: {error}"))?;
+            let connection_use = experiment.loads[0].connection_use;
+            experiment.loads = each.into_iter().map(|load| LoadSetting { connection_use, ..load }).collect();
         }
         Ok(())
     }

@@ -175,7 +175,7 @@ fn setting(args: &Args, contract: String, slo: Slo, at_least: Option<f64>) -> an
         slo,
         at_least,
         contract,
-        load: LoadSetting { connections: args.connections, threads: 1 },
+        load: LoadSetting::new(args.connections, 1),
         service_settings: ServiceSettings { threads: args.threads, delay_ms: 0 },
         starts: args.starts,
         windows: args.windows,

@@ -185,7 +185,7 @@ impl Peer {
 /// In a test the certificates last as long as it.
 fn channel(protocol: Protocol, folder: &Path) -> Channel {
     let certificates = protocol.is_tls().then(|| Arc::new(Certificates::make(folder).unwrap()));
-    Channel { protocol, certificates }
+    Channel { protocol, certificates, client: None }
 }
 
 fn verified(protocol: Protocol, address: SocketAddr, channel: Channel) -> Transcript {
@@ -339,7 +339,7 @@ h2-headers hello: ended the connection instead of answering: GOAWAY ENHANCE_YOUR
 fn http_1_on_a_port_of_http_2() {
     assert_snapshot!(h2c(H2Fault::SpeaksHttp1), @r#"h2c-only hello: HTTP/1.1 was answered with 200 on a port that is asked in h2c"#);
     let known_failures = vec![(CheckId::H2cOnly, "its documented way serves both".to_owned())];
-    let channel = Channel { protocol: Protocol::H2c, certificates: None };
+    let channel = Channel { protocol: Protocol::H2c, ..Channel::default() };
     let options = Options { channel, known_failures, ..options() };
     let transcript = verify(&without("hello", &[CheckId::Date]), serve(H2Fault::SpeaksHttp1), &options);
     assert!(
@@ -362,7 +362,7 @@ fn how_a_connection_ends_on_sigterm() {
             stream.read_exact(&mut [0; 9]).unwrap();
             stream
         });
-        let channel = Channel { protocol: Protocol::H2c, certificates: None };
+        let channel = Channel { protocol: Protocol::H2c, ..Channel::default() };
         let (contract, options) = (contract("hello"), Options { channel, ..options() });
         let farewell = Farewell::open(&contract, address, &options).unwrap();
         let mut stream = server.join().unwrap();
