@@ -1,12 +1,14 @@
 //! How a load uses its connections: how many requests at a time, and how many in all.
 
 use serde::{Deserialize, Serialize};
+use tare_load::Protocol;
 
 /// By default one request at a time, and the connection is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConnectionUse {
-    /// Streams at a time on a connection of HTTP/2. A connection of HTTP/1.1 has one request at a time.
+    /// How many requests at a time share a connection over HTTP/2, each on a stream of its own. HTTP/1.1 has a connection for each,
+    /// so that in both protocols as many requests are on their way.
     pub streams: usize,
     /// Requests after which a connection is closed and another is opened: each then has a handshake of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,11 +28,16 @@ impl ConnectionUse {
         *self == ConnectionUse::default()
     }
 
-    /// Behind the number of connections; nothing if they are used as usual.
-    pub fn describe(&self) -> String {
+    /// How many connections a row in this protocol has, of so many requests at a time.
+    pub fn connections(&self, requests: usize, protocol: Protocol) -> usize {
+        if protocol.is_http2() { (requests / self.streams).max(1) } else { requests }
+    }
+
+    /// Behind a number of connections; nothing if they are used as usual.
+    pub fn describe(&self, connections: usize) -> String {
         let streams = match self.streams {
             1 => String::new(),
-            number => format!(", {number} streams each over HTTP/2"),
+            streams => format!(", over HTTP/2 {} of {streams} streams", connections / streams),
         };
         let requests = match self.requests {
             None => String::new(),
@@ -48,9 +55,13 @@ mod tests {
 
     #[test]
     fn only_what_is_unusual_is_said() {
-        assert_eq!(ConnectionUse::default().describe(), "");
-        let each = ConnectionUse { streams: 8, requests: Some(1), resumes: true };
-        assert_eq!(each.describe(), ", 8 streams each over HTTP/2, one request each, TLS sessions resumed");
+        assert_eq!(ConnectionUse::default().describe(64), "");
+        let shared = ConnectionUse { streams: 16, ..ConnectionUse::default() };
+        assert_eq!(shared.describe(64), ", over HTTP/2 4 of 16 streams");
+        assert_eq!(shared.connections(64, Protocol::H2c), 4);
+        assert_eq!(shared.connections(64, Protocol::Http1Tls), 64);
+        let each = ConnectionUse { streams: 1, requests: Some(1), resumes: true };
+        assert_eq!(each.describe(64), ", one request each, TLS sessions resumed");
         assert_eq!(serde_json::from_str::<ConnectionUse>("{}").unwrap(), ConnectionUse::default());
     }
 }

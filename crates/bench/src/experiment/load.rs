@@ -76,7 +76,7 @@ impl LoadSetting {
             1 => "1 connection".to_owned(),
             number => format!("{number} connections"),
         };
-        connections + &self.connection_use.describe()
+        connections + &self.connection_use.describe(self.connections)
     }
 }
 
@@ -95,7 +95,14 @@ impl LoadFile {
             OneOrMany::One(number) => LoadSetting::each(&[number], self.threads),
             OneOrMany::Many(numbers) => LoadSetting::each(&numbers, self.threads),
         };
-        Ok(loads?.into_iter().map(|load| LoadSetting { connection_use, ..load }).collect())
+        let loads = loads?;
+        if let Some(load) = loads.iter().find(|load| load.connections % connection_use.streams > 0) {
+            return Err(format!(
+                "{} connections cannot be shared by {} streams: give a multiple",
+                load.connections, connection_use.streams
+            ));
+        }
+        Ok(loads.into_iter().map(|load| LoadSetting { connection_use, ..load }).collect())
     }
 
     fn connection_use(&self) -> Result<ConnectionUse, String> {

@@ -117,7 +117,7 @@ impl Point {
         format!(
             "{}{}{warm_up}; THREADS={}{delay}; contract {}{link}; {rounds}",
             self.load.describe(),
-            self.connection_use.describe(),
+            self.connection_use.describe(self.load.connections().total),
             self.service_settings.threads,
             self.contract
         )
