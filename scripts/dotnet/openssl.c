@@ -1,8 +1,8 @@
 /* A libssl.so.1.1 for .NET Core 3.1 where the system has OpenSSL 3.
  *
  * It does not start a build without that library, and asks it by name for each function that it might ever call. All but
- * these three it finds in the libraries of OpenSSL 3, with which this one is linked. It is only enough for what a build
- * without packages really calls, which is hashing; a service over plain HTTP calls nothing of it. */
+ * these three it finds in the libraries of OpenSSL 3, with which this one is linked. It is only enough for what is really
+ * called: hashing by a build without packages, and TLS by a service. A service over plain HTTP calls nothing of it. */
 
 typedef struct evp_md_st EVP_MD;
 typedef struct ssl_st SSL;

@@ -1,8 +1,7 @@
-// An asynchronous server as the examples of Beast write it: every connection is a session on a strand of its
-// own, and reads and answers one request after the other.
+// An asynchronous server as the examples of Beast write it, over TLS where there is a certificate.
 #include <boost/asio.hpp>
 #include <boost/beast/core.hpp>
-#include <boost/beast/http.hpp>
+#include <boost/beast/ssl.hpp>
 #include <boost/version.hpp>
 #include <chrono>
 #include <csignal>
@@ -16,66 +15,25 @@
 #include <vector>
 
 #include "delays.hpp"
-#include "handlers.hpp"
+#include "sessions.hpp"
 #include "settings.hpp"
 
-namespace net = boost::asio;
-using net::ip::tcp;
-
-class Session : public std::enable_shared_from_this<Session> {
- public:
-  Session(tcp::socket socket, Delays* delays) : stream_(std::move(socket)), delays_(delays) {}
-
-  void run() {
-    net::dispatch(stream_.get_executor(), beast::bind_front_handler(&Session::read, shared_from_this()));
-  }
-
- private:
-  void read() {
-    request_ = {};
-    stream_.expires_after(std::chrono::hours(1));
-    http::async_read(stream_, buffer_, request_,
-                     beast::bind_front_handler(&Session::on_read, shared_from_this()));
-  }
-
-  void on_read(beast::error_code error, std::size_t) {
-    if (error == http::error::end_of_stream) return close();
-    if (error) return;  // gone: so is the last reference to this
-    if (delays_ == nullptr || !is_echo(request_)) return write();
-    delays_->wait([self = shared_from_this()] {
-      net::dispatch(self->stream_.get_executor(), beast::bind_front_handler(&Session::write, self));
-    });
-  }
-
-  void write() {
-    response_ = handle(request_);
-    http::async_write(stream_, response_, beast::bind_front_handler(&Session::on_write, shared_from_this()));
-  }
-
-  void on_write(beast::error_code error, std::size_t) {
-    if (error) return;
-    if (response_.need_eof()) return close();  // the client asked for `Connection: close`
-    read();
-  }
-
-  void close() {
-    beast::error_code ignored;
-    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
-  }
-
-  beast::tcp_stream stream_;
-  beast::flat_buffer buffer_;
-  Request request_;
-  Response response_;
-  Delays* const delays_;
-};
-
-void accept(net::io_context& io, tcp::acceptor& acceptor, Delays* delays) {
+// Starts a session for each connection.
+template <typename Start>
+void accept(net::io_context& io, tcp::acceptor& acceptor, Start start) {
   acceptor.async_accept(net::make_strand(io),
-                        [&io, &acceptor, delays](beast::error_code error, tcp::socket socket) {
-                          if (!error) std::make_shared<Session>(std::move(socket), delays)->run();
-                          accept(io, acceptor, delays);
+                        [&io, &acceptor, start](beast::error_code error, tcp::socket socket) {
+                          if (!error) start(std::move(socket));
+                          accept(io, acceptor, start);
                         });
+}
+
+void load(ssl::context& tls, const Settings& settings) {
+  beast::error_code error;
+  tls.use_certificate_chain_file(settings.tls_cert, error);
+  if (error) refuse("TLS_CERT cannot be used: " + error.message());
+  tls.use_private_key_file(settings.tls_key, ssl::context::pem, error);
+  if (error) refuse("TLS_KEY cannot be used: " + error.message());
 }
 
 int main(int argc, char* argv[]) try {
@@ -95,7 +53,18 @@ int main(int argc, char* argv[]) try {
     delays.emplace(io, settings.threads, std::chrono::milliseconds(settings.delay_ms));
 
   tcp::acceptor acceptor(io, {net::ip::address_v4::loopback(), settings.port});
-  accept(io, acceptor, delays ? &*delays : nullptr);
+  std::optional<ssl::context> tls;
+  Delays* const limit = delays ? &*delays : nullptr;
+  if (settings.tls_cert) {
+    tls.emplace(ssl::context::tls_server);
+    load(*tls, settings);
+    accept(io, acceptor, [&tls, limit](tcp::socket socket) {
+      std::make_shared<TlsSession>(std::move(socket), *tls, limit)->run();
+    });
+  } else {
+    accept(io, acceptor,
+           [limit](tcp::socket socket) { std::make_shared<PlainSession>(std::move(socket), limit)->run(); });
+  }
 
   std::vector<std::thread> threads;
   for (int i = 1; i < settings.threads; ++i) threads.emplace_back([&io] { io.run(); });

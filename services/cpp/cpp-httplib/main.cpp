@@ -11,17 +11,8 @@
 #include "handlers.hpp"
 #include "settings.hpp"
 
-int main(int argc, char* argv[]) try {
-  if (argc == 2 && std::string_view(argv[1]) == "--version") {
-    std::cout << CPPHTTPLIB_VERSION << '\n';
-    return 0;
-  }
-  const Settings settings;
-
-  // No wait for the threads of the pool: they may be asleep, or wait for the next request of a connection.
-  std::signal(SIGTERM, [](int) { std::_Exit(0); });
-
-  httplib::Server server;
+// Returns only where the port cannot be served: SIGTERM ends the program.
+int serve(httplib::Server& server, const Settings& settings) {
   server.new_task_queue = [&settings] { return new httplib::ThreadPool(settings.threads); };
   if (!settings.keep_alive) server.set_keep_alive_max_count(1);
   if (settings.nodelay) server.set_tcp_nodelay(true);
@@ -32,6 +23,25 @@ int main(int argc, char* argv[]) try {
     return 1;
   }
   return 0;
+}
+
+int main(int argc, char* argv[]) try {
+  if (argc == 2 && std::string_view(argv[1]) == "--version") {
+    std::cout << CPPHTTPLIB_VERSION << '\n';
+    return 0;
+  }
+  const Settings settings;
+
+  // No wait for the threads of the pool: they may be asleep, or wait for the next request of a connection.
+  std::signal(SIGTERM, [](int) { std::_Exit(0); });
+
+  if (settings.tls_cert) {
+    httplib::SSLServer server(settings.tls_cert, settings.tls_key);
+    if (!server.is_valid()) refuse("TLS_CERT or TLS_KEY cannot be used");
+    return serve(server, settings);
+  }
+  httplib::Server server;
+  return serve(server, settings);
 } catch (const std::exception& error) {
   std::cerr << error.what() << '\n';
   return 1;

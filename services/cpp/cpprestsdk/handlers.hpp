@@ -43,7 +43,8 @@ inline void echo(const http::http_request& request, std::chrono::milliseconds de
       });
 }
 
-// The handler of the benchmark of 2020: it waits on a thread of the pool for a body that a thread of the pool has to read.
+// The handler of the benchmark of 2020: it waits on a thread of the pool for a body that a thread of the pool
+// has to read.
 inline void echo_waiting(const http::http_request& request, std::chrono::milliseconds delay) try {
   const auto body = request.extract_json();
   receive(request, body.get(), delay);

@@ -13,6 +13,27 @@
 #include "handlers.hpp"
 #include "settings.hpp"
 
+namespace listener = http::experimental::listener;
+namespace ssl = boost::asio::ssl;
+
+void load(ssl::context& tls, const Settings& settings) {
+  boost::system::error_code error;
+  tls.use_certificate_chain_file(settings.tls_cert, error);
+  if (error) refuse("TLS_CERT cannot be used: " + error.message());
+  tls.use_private_key_file(settings.tls_key, ssl::context::pem, error);
+  if (error) refuse("TLS_KEY cannot be used: " + error.message());
+}
+
+listener::http_listener_config listener_config(const Settings& settings) {
+  listener::http_listener_config config;
+  if (settings.tls_cert) {
+    ssl::context tried(ssl::context::tls_server);  // cpprestsdk loads the files with each connection
+    load(tried, settings);
+    config.set_ssl_context_callback([&settings](ssl::context& tls) { load(tls, settings); });
+  }
+  return config;
+}
+
 int main(int argc, char* argv[]) try {
   if (argc == 2 && std::string_view(argv[1]) == "--version") {
     std::cout << CPPREST_VERSION_MAJOR << '.' << CPPREST_VERSION_MINOR << '.' << CPPREST_VERSION_REVISION
@@ -29,10 +50,12 @@ int main(int argc, char* argv[]) try {
 
   crossplat::threadpool::initialize_with_threads(settings.threads);
 
-  http::experimental::listener::http_listener listener("http://127.0.0.1:" + std::to_string(settings.port));
-  listener.support(http::methods::GET, get);
-  listener.support(http::methods::POST, [&settings](const auto& request) { post(request, settings); });
-  listener.open().wait();
+  const std::string scheme = settings.tls_cert ? "https" : "http";
+  listener::http_listener server(scheme + "://127.0.0.1:" + std::to_string(settings.port),
+                                 listener_config(settings));
+  server.support(http::methods::GET, get);
+  server.support(http::methods::POST, [&settings](const auto& request) { post(request, settings); });
+  server.open().wait();
 
   int signal = 0;
   sigwait(&sigterm, &signal);

@@ -5,7 +5,13 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <string>
 #include <string_view>
+
+[[noreturn]] inline void refuse(const std::string& why) {
+  std::cerr << why << '\n';
+  std::exit(2);
+}
 
 // The value of an environment variable; where it is no integer or out of range, the program ends.
 inline int integer_from_environment(const char* name, int lowest, int highest, const char* missing) {
@@ -14,15 +20,25 @@ inline int integer_from_environment(const char* name, int lowest, int highest, c
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < lowest || number > highest) {
-    std::cerr << name << " must be an integer from " << lowest << " to " << highest << '\n';
-    std::exit(2);
+    refuse(std::string(name) + " must be an integer from " + std::to_string(lowest) + " to " +
+           std::to_string(highest));
   }
   return number;
 }
 
 struct Settings {
+  Settings() {
+    if ((tls_cert == nullptr) != (tls_key == nullptr)) refuse("TLS_CERT and TLS_KEY must be set together");
+    const char* protocol = std::getenv("PROTOCOL");
+    if (protocol && protocol != std::string_view("http/1.1")) refuse("PROTOCOL must be http/1.1");
+  }
+
   std::uint16_t port = integer_from_environment("PORT", 1, 65535, "");
   int threads = integer_from_environment("THREADS", 1, 1024, "1");
   int delay_ms = integer_from_environment("DELAY_MS", 0, 60000, "0");
+
+  // PEM files; null where the port does not speak TLS.
+  const char* tls_cert = std::getenv("TLS_CERT");
+  const char* tls_key = std::getenv("TLS_KEY");
   bool wait = integer_from_environment("WAIT", 0, 1, "0") == 1;  // of this service alone: see echo_waiting
 };

@@ -7,10 +7,20 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <string>
 #include <string_view>
 
 #include "handlers.hpp"
 #include "settings.hpp"
+
+void use_tls(Http::Endpoint& server, const Settings& settings) try {
+  // OpenSSL writes to a socket without MSG_NOSIGNAL, and a client may be gone.
+  std::signal(SIGPIPE, SIG_IGN);
+  server.useSSL(settings.tls_cert, settings.tls_key);
+} catch (const std::exception& error) {
+  const std::string_view what = error.what();  // what OpenSSL says are several lines
+  refuse("TLS_CERT or TLS_KEY cannot be used: " + std::string(what.substr(0, what.find('\n'))));
+}
 
 int main(int argc, char* argv[]) try {
   if (argc == 2 && std::string_view(argv[1]) == "--version") {
@@ -30,6 +40,7 @@ int main(int argc, char* argv[]) try {
   Http::Endpoint server(Pistache::Address(Pistache::IP::loopback(), Pistache::Port(settings.port)));
   server.init(Http::Endpoint::options().threads(settings.threads).flags(Pistache::Tcp::Options::ReuseAddr));
   server.setHandler(router.handler());
+  if (settings.tls_cert) use_tls(server, settings);
   server.serveThreaded();
 
   int signal = 0;

@@ -5,11 +5,22 @@
 #include <exception>
 #include <iostream>
 #include <restinio/all.hpp>
+#include <restinio/tls.hpp>
 #include <string_view>
 #include <utility>
 
 #include "handlers.hpp"
 #include "settings.hpp"
+
+asio::ssl::context tls_context(const Settings& settings) {
+  asio::ssl::context tls(asio::ssl::context::tls_server);
+  asio::error_code error;
+  tls.use_certificate_chain_file(settings.tls_cert, error);
+  if (error) refuse("TLS_CERT cannot be used: " + error.message());
+  tls.use_private_key_file(settings.tls_key, asio::ssl::context::pem, error);
+  if (error) refuse("TLS_KEY cannot be used: " + error.message());
+  return tls;
+}
 
 template <typename ServerSettings>
 ServerSettings configured(ServerSettings server, const Settings& settings) {
@@ -21,19 +32,30 @@ ServerSettings configured(ServerSettings server, const Settings& settings) {
       .request_handler(make_router(std::chrono::milliseconds(settings.delay_ms)));
 }
 
-template <typename TimerManager>
-void serve(const Settings& settings) {
-  using OneThread = restinio::single_thread_traits_t<TimerManager, restinio::null_logger_t, Router>;
-  using ThreadPool = restinio::traits_t<TimerManager, restinio::null_logger_t, Router>;
-
+template <typename OneThread, typename ThreadPool, typename Configure>
+void serve_with(const Settings& settings, Configure configure) {
   if (settings.threads == 1) {
-    restinio::run(configured(restinio::on_this_thread<OneThread>(), settings));
+    restinio::run(configure(restinio::on_this_thread<OneThread>()));
   } else {
     // What run(on_thread_pool()) does, which in RESTinio 0.6.16 may hang where the port is taken.
     restinio::run_async<ThreadPool>(restinio::own_io_context(),
-                                    configured(restinio::server_settings_t<ThreadPool>(), settings),
-                                    settings.threads)
+                                    configure(restinio::server_settings_t<ThreadPool>()), settings.threads)
         ->wait();
+  }
+}
+
+template <typename TimerManager>
+void serve(const Settings& settings) {
+  using Logger = restinio::null_logger_t;
+  if (settings.tls_cert) {
+    serve_with<restinio::single_thread_tls_traits_t<TimerManager, Logger, Router>,
+               restinio::tls_traits_t<TimerManager, Logger, Router>>(settings, [&settings](auto server) {
+      return configured(std::move(server), settings).tls_context(tls_context(settings));
+    });
+  } else {
+    serve_with<restinio::single_thread_traits_t<TimerManager, Logger, Router>,
+               restinio::traits_t<TimerManager, Logger, Router>>(
+        settings, [&settings](auto server) { return configured(std::move(server), settings); });
   }
 }
 

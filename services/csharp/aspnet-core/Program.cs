@@ -2,6 +2,7 @@ using System;
 using System.IO;
 using System.Net;
 using System.Reflection;
+using System.Security.Authentication;
 using System.Threading.Tasks;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
@@ -53,9 +54,24 @@ namespace Tare
                 .ConfigureLogging(logging => logging.ClearProviders())
                 .ConfigureServices(services => services.Configure<HostOptions>(o => o.ShutdownTimeout = Grace))
                 .ConfigureWebHostDefaults(web => web
-                    .ConfigureKestrel(kestrel => kestrel.Listen(IPAddress.Loopback, settings.Port))
+                    .ConfigureKestrel(kestrel => kestrel.Listen(
+                        IPAddress.Loopback, settings.Port, endpoint => Configure(endpoint, settings)))
                     .Configure(app => app.UseRouting().UseEndpoints(routes.Map)))
                 .Build();
+        }
+
+        /// <summary>By default an endpoint serves HTTP/1.1, and with TLS HTTP/2 too.</summary>
+        private static void Configure(ListenOptions endpoint, Settings settings)
+        {
+            if (settings.Certificate != null)
+            {
+                // The default since .NET 5: what the system offers, hence TLS 1.3 too.
+                endpoint.UseHttps(settings.Certificate, https => https.SslProtocols = SslProtocols.None);
+            }
+            else if (settings.Http2WithoutTls)
+            {
+                endpoint.Protocols = HttpProtocols.Http2;
+            }
         }
 
         /// <summary>The version of the ASP.NET Core that runs this, without its build and commit.</summary>

@@ -1,16 +1,41 @@
 using System;
 using System.Globalization;
+using System.IO;
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
 
 namespace Tare
 {
-    /// <summary>What the environment variables PORT, THREADS and DELAY_MS say.</summary>
+    /// <summary>What the environment variables of Tare say.</summary>
     internal sealed class Settings
     {
+        public Settings()
+        {
+            string? chain = Environment.GetEnvironmentVariable("TLS_CERT");
+            string? key = Environment.GetEnvironmentVariable("TLS_KEY");
+            if ((chain == null) != (key == null))
+            {
+                throw new FormatException("TLS_CERT and TLS_KEY must be set together");
+            }
+            string protocol = Environment.GetEnvironmentVariable("PROTOCOL") ?? "http/1.1";
+            if (protocol != "http/1.1" && protocol != (chain == null ? "h2c" : "h2"))
+            {
+                throw new FormatException("PROTOCOL must be http/1.1, or h2 with TLS_CERT, or h2c without");
+            }
+            Http2WithoutTls = protocol == "h2c";
+            Certificate = chain == null ? null : Load(chain, key!);
+        }
+
         public int Port { get; } = Integer("PORT", "", 1, 65_535);
 
         public int Threads { get; } = Integer("THREADS", "1", 1, 1024);
 
         public TimeSpan Delay { get; } = TimeSpan.FromMilliseconds(Integer("DELAY_MS", "0", 0, 60_000));
+
+        /// <summary>Null where the port does not speak TLS.</summary>
+        public X509Certificate2? Certificate { get; }
+
+        public bool Http2WithoutTls { get; }
 
         private static int Integer(string name, string fallback, int min, int max)
         {
@@ -21,6 +46,35 @@ namespace Tare
                 return value;
             }
             throw new FormatException($"{name} must be an integer from {min} to {max}");
+        }
+
+        private static X509Certificate2 Load(string chainFile, string keyFile)
+        {
+            string name = "TLS_CERT";
+            try
+            {
+                using var certificate = new X509Certificate2(chainFile);
+                name = "TLS_KEY";
+                using ECDsa key = ECDsa.Create();
+                ImportPem(key, File.ReadAllText(keyFile));
+                return certificate.CopyWithPrivateKey(key);
+            }
+            catch (Exception e) when (e is IOException || e is UnauthorizedAccessException || e is FormatException
+                || e is ArgumentException || e is CryptographicException)
+            {
+                throw new FormatException($"{name} cannot be used: {e.Message}");
+            }
+        }
+
+        private static void ImportPem(ECDsa key, string pem)
+        {
+#if NET5_0_OR_GREATER
+            key.ImportFromPem(pem);
+#else
+            // .NET Core 3.1 reads the key, but not the text around it.
+            string base64 = pem.Replace("-----BEGIN PRIVATE KEY-----", "").Replace("-----END PRIVATE KEY-----", "");
+            key.ImportPkcs8PrivateKey(Convert.FromBase64String(base64), out _);
+#endif
         }
     }
 }

@@ -1,12 +1,13 @@
 import asyncio
 import re
+import ssl
 import sys
 
 import aiohttp
 import uvloop
 from aiohttp import web
 
-from settings import read_settings
+from settings import Settings, read_settings
 
 routes = web.RouteTableDef()
 
@@ -75,6 +76,14 @@ async def benchmark(request: web.Request) -> web.Response:
     return web.json_response(strings[:10])
 
 
+def tls_context(settings: Settings) -> ssl.SSLContext | None:
+    if settings.tls_cert is None:
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(settings.tls_cert, settings.tls_key)
+    return context
+
+
 def main() -> None:
     if sys.argv[1:] == ["--version"]:
         print(aiohttp.__version__)
@@ -95,6 +104,7 @@ def main() -> None:
             access_log=None,
             keepalive_timeout=120,
             shutdown_timeout=0.3,
+            ssl_context=tls_context(settings),
         )
     except OSError as error:
         sys.exit(error.strerror)

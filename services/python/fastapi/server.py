@@ -28,6 +28,8 @@ def main() -> None:
         timeout_keep_alive=120,
         timeout_graceful_shutdown=0,
         timeout_worker_healthcheck=3600,
+        ssl_certfile=settings.tls_cert,
+        ssl_keyfile=settings.tls_key,
     )
 
 

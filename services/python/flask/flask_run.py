@@ -19,7 +19,10 @@ def main() -> None:
     refuse_busy_port(settings.port)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # not a line per request
-    cli.main(["run", "--port", str(settings.port)])
+    arguments = ["run", "--port", str(settings.port)]
+    if settings.tls_cert is not None:
+        arguments += ["--cert", settings.tls_cert, "--key", settings.tls_key]
+    cli.main(arguments)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ bind = f"127.0.0.1:{settings.port}"
 workers = 1
 worker_class = "gthread"
 threads = settings.threads
+certfile = settings.tls_cert
+keyfile = settings.tls_key
 
 # Why each of these differs from gunicorn's default: see [[setting]] in service.toml.
 keepalive = 120

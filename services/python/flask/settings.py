@@ -3,21 +3,29 @@
 import os
 import re
 import socket
+import ssl
 import sys
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 
 class Settings(NamedTuple):
     port: int
     threads: int
     delay_ms: int
+    tls_cert: str | None
+    tls_key: str | None
 
 
 def read_settings() -> Settings:
+    if os.environ.get("PROTOCOL", "http/1.1") != "http/1.1":
+        _refuse("PROTOCOL must be http/1.1")
+    tls_cert, tls_key = _tls_files()
     return Settings(
         port=_integer("PORT", 1, 65535),
         threads=_integer("THREADS", 1, 1024, "1"),
         delay_ms=_integer("DELAY_MS", 0, 60000, "0"),
+        tls_cert=tls_cert,
+        tls_key=tls_key,
     )
 
 
@@ -25,7 +33,23 @@ def _integer(name: str, low: int, high: int, default: str = "") -> int:
     text = os.environ.get(name, default)
     if re.fullmatch("[0-9]{1,9}", text) and low <= int(text) <= high:
         return int(text)
-    print(f"{name} must be an integer from {low} to {high}", file=sys.stderr)
+    _refuse(f"{name} must be an integer from {low} to {high}")
+
+
+def _tls_files() -> tuple[str | None, str | None]:
+    cert, key = os.environ.get("TLS_CERT"), os.environ.get("TLS_KEY")
+    if (cert is None) != (key is None):
+        _refuse("TLS_CERT and TLS_KEY must be set together")
+    if cert is not None:
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key)
+        except OSError as error:
+            _refuse(f"TLS_CERT or TLS_KEY cannot be used: {error}")
+    return cert, key
+
+
+def _refuse(why: str) -> NoReturn:
+    print(why, file=sys.stderr)
     raise SystemExit(2)
 
 

@@ -79,6 +79,12 @@ async def benchmark(request: Request) -> HTTPResponse:
     return json(strings[:10])
 
 
+def tls_files(settings: Settings) -> dict[str, str] | None:
+    if settings.tls_cert is None:
+        return None
+    return {"cert": settings.tls_cert, "key": settings.tls_key}
+
+
 def main() -> None:
     if sys.argv[1:] == ["--version"]:
         print(sanic.__version__)
@@ -96,6 +102,7 @@ def main() -> None:
         workers=settings.workers,
         single_process=settings.workers == 1,
         motd=False,
+        ssl=tls_files(settings),
     )
 
 

@@ -1,5 +1,7 @@
 """granian: its port from PORT, its workers from THREADS."""
 
+from pathlib import Path
+
 from granian import Granian
 from granian.constants import Interfaces
 from granian.http import HTTP1Settings
@@ -18,6 +20,8 @@ def main() -> None:
         workers=settings.workers,
         workers_kill_timeout=0.5,
         http1_settings=HTTP1Settings(header_read_timeout=120_000),
+        ssl_cert=settings.tls_cert and Path(settings.tls_cert),
+        ssl_key=settings.tls_key and Path(settings.tls_key),
     ).serve()
 
 

@@ -1,6 +1,7 @@
 package tare;
 
 import io.helidon.http.BadRequestException;
+import io.helidon.http.Status;
 import io.helidon.json.JsonArray;
 import io.helidon.json.JsonException;
 import io.helidon.json.JsonObject;
@@ -19,10 +20,12 @@ final class Routes {
 
   private final int delayMs;
   private final Semaphore slots;
+  private final boolean http2;
 
   Routes(Settings settings) {
     delayMs = settings.delayMs();
     slots = delayMs > 0 ? new Semaphore(settings.threads(), true) : null;
+    http2 = settings.http2();
   }
 
   void register(HttpRouting.Builder routing) {
@@ -37,6 +40,12 @@ final class Routes {
             (request, response) ->
                 response.send(JsonObject.builder().set("Hello", "world").build()))
         .get("/benchmark", Routes::benchmark);
+    if (http2) {
+      // Over HTTP/2 this exception alone is not answered without a handler.
+      routing.error(
+          BadRequestException.class,
+          (request, response, e) -> response.status(Status.BAD_REQUEST_400).send());
+    }
   }
 
   private void echo(ServerRequest request, ServerResponse response) throws InterruptedException {

@@ -3,6 +3,7 @@ package tare;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Semaphore;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
@@ -20,9 +21,15 @@ class Routes {
   private static final int COUNT_MAX = 1_000_000;
 
   private final long delayMs;
+  private final Semaphore slots;
 
-  Routes(@Value("${DELAY_MS:0}") long delayMs) {
+  Routes(
+      @Value("${DELAY_MS:0}") long delayMs,
+      @Value("${THREADS:1}") int threads,
+      @Value("${server.http2.enabled:false}") boolean http2) {
     this.delayMs = delayMs;
+    // With HTTP/1.1 there are no more threads than that.
+    this.slots = http2 && delayMs > 0 ? new Semaphore(threads, true) : null;
   }
 
   @GetMapping(path = "/", produces = MediaType.TEXT_PLAIN_VALUE)
@@ -37,11 +44,22 @@ class Routes {
 
   @PostMapping("/test")
   Map<String, Object> echo(@RequestBody Map<String, Object> message) throws InterruptedException {
-    if (delayMs > 0) {
+    if (slots != null) {
+      delayInSlot();
+    } else if (delayMs > 0) {
       Thread.sleep(delayMs);
     }
     message.put("text", "received");
     return message;
+  }
+
+  private void delayInSlot() throws InterruptedException {
+    slots.acquire();
+    try {
+      Thread.sleep(delayMs);
+    } finally {
+      slots.release();
+    }
   }
 
   @GetMapping(path = "/test/status", produces = MediaType.TEXT_PLAIN_VALUE)

@@ -15,8 +15,10 @@ public class Service {
       return;
     }
     Settings settings = Settings.fromEnvironment();
+    SpringApplication application = new SpringApplication(Service.class);
+    application.setAdditionalProfiles(Protocols.profiles(settings));
     try {
-      var context = SpringApplication.run(Service.class, args);
+      var context = application.run(args);
       Termination.onSigterm(context::close);
     } catch (Exception e) {
       Throwable cause = NestedExceptionUtils.getMostSpecificCause(e);

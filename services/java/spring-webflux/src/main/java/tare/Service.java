@@ -17,8 +17,10 @@ public class Service {
     }
     Settings settings = Settings.fromEnvironment();
     System.setProperty(ReactorNetty.IO_WORKER_COUNT, String.valueOf(settings.threads()));
+    SpringApplication application = new SpringApplication(Service.class);
+    application.setAdditionalProfiles(Protocols.profiles(settings));
     try {
-      var context = SpringApplication.run(Service.class, args);
+      var context = application.run(args);
       Termination.onSigterm(context::close);
     } catch (Exception e) {
       Throwable cause = NestedExceptionUtils.getMostSpecificCause(e);

@@ -17,14 +17,7 @@ public final class Service {
     }
     Settings settings = Settings.fromEnvironment();
     LogManager.getLogManager().reset();
-    Undertow server =
-        Undertow.builder()
-            .addHttpListener(settings.port(), "127.0.0.1")
-            .setIoThreads(settings.threads())
-            .setWorkerThreads(settings.threads())
-            .setServerOption(UndertowOptions.NO_REQUEST_TIMEOUT, IDLE_MS_MAX)
-            .setHandler(new Routes(settings.delayMs()).handler())
-            .build();
+    Undertow server = server(settings);
     try {
       server.start();
     } catch (RuntimeException e) {
@@ -32,6 +25,25 @@ public final class Service {
       System.exit(1);
     }
     Termination.onSigterm(server::stop);
+  }
+
+  /** With HTTP/2 on, a listener takes a connection that begins with it beside HTTP/1.1. */
+  private static Undertow server(Settings settings) {
+    Undertow.Builder builder =
+        Undertow.builder()
+            .setIoThreads(settings.threads())
+            .setWorkerThreads(settings.threads())
+            .setServerOption(UndertowOptions.NO_REQUEST_TIMEOUT, IDLE_MS_MAX)
+            .setHandler(new Routes(settings.delayMs()).handler());
+    if (settings.http2WithoutTls()) {
+      builder.setServerOption(UndertowOptions.ENABLE_HTTP2, true);
+    }
+    if (settings.tls()) {
+      builder.addHttpsListener(settings.port(), "127.0.0.1", Tls.context(settings));
+    } else {
+      builder.addHttpListener(settings.port(), "127.0.0.1");
+    }
+    return builder.build();
   }
 
   private Service() {}

@@ -3,6 +3,7 @@ package tare;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -17,12 +18,12 @@ final class Routes extends VerticleBase {
 
   private static final int COUNT_MAX = 1_000_000;
 
-  private final int port;
+  private final HttpServerOptions options;
   private final Delay delay;
 
   /** Without a delay, {@code delay} is null. */
-  Routes(int port, Delay delay) {
-    this.port = port;
+  Routes(HttpServerOptions options, Delay delay) {
+    this.options = options;
     this.delay = delay;
   }
 
@@ -39,7 +40,7 @@ final class Routes extends VerticleBase {
         .get("/framework")
         .handler(context -> context.json(new JsonObject().put("Hello", "world")));
     router.get("/benchmark").handler(Routes::benchmark);
-    return vertx.createHttpServer().requestHandler(router).listen(port, "127.0.0.1");
+    return vertx.createHttpServer(options).requestHandler(router).listen();
   }
 
   private void echo(RoutingContext context) {

@@ -4,6 +4,9 @@ import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.file.FileSystemOptions;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.net.KeyCertOptions;
+import io.vertx.core.net.PemKeyCertOptions;
 import io.vertx.ext.web.Router;
 import java.io.IOException;
 import java.io.InputStream;
@@ -28,9 +31,10 @@ public final class Service {
                         .setClassPathResolvingEnabled(false)));
     Delay delay =
         settings.delayMs() > 0 ? new Delay(vertx, settings.threads(), settings.delayMs()) : null;
+    HttpServerOptions options = options(settings, vertx);
     vertx
         .deployVerticle(
-            () -> new Routes(settings.port(), delay),
+            () -> new Routes(options, delay),
             new DeploymentOptions().setInstances(settings.threads()))
         .onFailure(
             e -> {
@@ -39,6 +43,29 @@ public final class Service {
               System.exit(1);
             });
     Termination.onSigterm(() -> vertx.close().await());
+  }
+
+  /** By default a server without TLS takes HTTP/2 with prior knowledge beside HTTP/1.1. */
+  private static HttpServerOptions options(Settings settings, Vertx vertx) {
+    HttpServerOptions options =
+        new HttpServerOptions().setHost("127.0.0.1").setPort(settings.port());
+    if (settings.tls()) {
+      options.setSsl(true).setUseAlpn(true).setKeyCertOptions(keys(settings, vertx));
+    }
+    return options;
+  }
+
+  private static KeyCertOptions keys(Settings settings, Vertx vertx) {
+    KeyCertOptions keys =
+        new PemKeyCertOptions()
+            .setCertPath(settings.certificates().getPath())
+            .setKeyPath(settings.key().getPath());
+    try {
+      keys.getKeyManagerFactory(vertx);
+    } catch (Exception e) {
+      throw Settings.refuse("TLS_CERT or TLS_KEY cannot be used: " + e.getMessage());
+    }
+    return keys;
   }
 
   /** The version of Vert.x on the class path, as the jar of Vert.x Web says. */

@@ -1,0 +1,114 @@
+// A connection as the examples of Beast write it for a server with TLS and without: a session on a strand of
+// its own, which reads and answers one request after the other.
+#pragma once
+
+#include <boost/asio.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/ssl.hpp>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "delays.hpp"
+#include "handlers.hpp"
+
+namespace net = boost::asio;
+namespace ssl = boost::asio::ssl;
+using net::ip::tcp;
+
+constexpr std::chrono::hours idle_limit(1);
+
+// What is the same with TLS and without. Derived has the stream, and closes it in its own way.
+template <typename Derived>
+class Session {
+ public:
+  explicit Session(Delays* delays) : delays_(delays) {}
+
+ protected:
+  void read() {
+    request_ = {};
+    beast::get_lowest_layer(derived().stream_).expires_after(idle_limit);
+    http::async_read(derived().stream_, buffer_, request_,
+                     beast::bind_front_handler(&Session::on_read, derived().shared_from_this()));
+  }
+
+ private:
+  void on_read(beast::error_code error, std::size_t) {
+    if (error == http::error::end_of_stream) return derived().close();
+    if (error) return;  // gone: so is the last reference to this
+    if (delays_ == nullptr || !is_echo(request_)) return write();
+    delays_->wait([self = derived().shared_from_this()] {
+      net::dispatch(self->stream_.get_executor(), beast::bind_front_handler(&Session::write, self));
+    });
+  }
+
+  void write() {
+    response_ = handle(request_);
+    http::async_write(derived().stream_, response_,
+                      beast::bind_front_handler(&Session::on_write, derived().shared_from_this()));
+  }
+
+  void on_write(beast::error_code error, std::size_t) {
+    if (error) return;
+    if (response_.need_eof()) return derived().close();  // the client asked for `Connection: close`
+    read();
+  }
+
+  Derived& derived() { return static_cast<Derived&>(*this); }
+
+  beast::flat_buffer buffer_;
+  Request request_;
+  Response response_;
+  Delays* const delays_;
+};
+
+class PlainSession : public Session<PlainSession>, public std::enable_shared_from_this<PlainSession> {
+ public:
+  PlainSession(tcp::socket socket, Delays* delays) : Session(delays), stream_(std::move(socket)) {}
+
+  void run() {
+    net::dispatch(stream_.get_executor(), beast::bind_front_handler(&PlainSession::read, shared_from_this()));
+  }
+
+ private:
+  friend class Session<PlainSession>;
+
+  void close() {
+    beast::error_code ignored;
+    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+  }
+
+  beast::tcp_stream stream_;
+};
+
+class TlsSession : public Session<TlsSession>, public std::enable_shared_from_this<TlsSession> {
+ public:
+  TlsSession(tcp::socket socket, ssl::context& tls, Delays* delays)
+      : Session(delays), stream_(std::move(socket), tls) {}
+
+  void run() {
+    net::dispatch(stream_.get_executor(),
+                  beast::bind_front_handler(&TlsSession::handshake, shared_from_this()));
+  }
+
+ private:
+  friend class Session<TlsSession>;
+
+  void handshake() {
+    beast::get_lowest_layer(stream_).expires_after(idle_limit);
+    stream_.async_handshake(ssl::stream_base::server,
+                            beast::bind_front_handler(&TlsSession::on_handshake, shared_from_this()));
+  }
+
+  void on_handshake(beast::error_code error) {
+    if (!error) read();
+  }
+
+  void close() {
+    beast::get_lowest_layer(stream_).expires_after(idle_limit);
+    stream_.async_shutdown([self = shared_from_this()](beast::error_code) {});
+  }
+
+  beast::ssl_stream<beast::tcp_stream> stream_;
+};
