@@ -4,7 +4,7 @@ mod settings;
 
 use std::env;
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,11 +13,13 @@ use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use axum_server::Handle;
+use axum_server::tls_rustls::RustlsConfig;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
 use tokio::runtime;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time;
 
@@ -55,7 +57,7 @@ fn main() -> ExitCode {
     };
     let runtime = runtime::Builder::new_multi_thread().worker_threads(settings.threads).enable_all().build();
     match runtime.and_then(|runtime| runtime.block_on(serve(&settings))) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(status) => status,
         Err(error) => {
             eprintln!("cannot serve on port {}: {error}", settings.port);
             ExitCode::FAILURE
@@ -63,14 +65,30 @@ fn main() -> ExitCode {
     }
 }
 
-async fn serve(settings: &Settings) -> io::Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, settings.port)).await?;
+async fn serve(settings: &Settings) -> io::Result<ExitCode> {
+    let terminate = signal(SignalKind::terminate())?;
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, settings.port));
     let work = (!settings.delay.is_zero())
         .then(|| Arc::new(Work { slots: Semaphore::new(settings.threads), delay: settings.delay }));
+    let Some(pem) = &settings.tls else {
+        serve_plain(address, router(work), terminate).await?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    match RustlsConfig::from_pem(pem.certificate.clone(), pem.key.clone()).await {
+        Ok(config) => serve_tls(address, config, router(work), terminate).await?,
+        Err(error) => {
+            eprintln!("TLS_CERT and TLS_KEY cannot be used: {error}");
+            return Ok(ExitCode::from(2));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
 
+/// HTTP/1.1 or HTTP/2, as the first bytes of a connection say.
+async fn serve_plain(address: SocketAddr, router: Router, mut terminate: Signal) -> io::Result<()> {
+    let listener = TcpListener::bind(address).await?;
     let (stop, stopped) = oneshot::channel();
-    let server = axum::serve(listener, router(work)).with_graceful_shutdown(async {
+    let server = axum::serve(listener, router).with_graceful_shutdown(async {
         let _ = stopped.await;
     });
     let server = tokio::spawn(server.into_future());
@@ -79,6 +97,22 @@ async fn serve(settings: &Settings) -> io::Result<()> {
     let _ = stop.send(());
     let _ = time::timeout(GRACE, server).await;
     Ok(())
+}
+
+/// HTTP/1.1 or HTTP/2, as ALPN chooses.
+async fn serve_tls(
+    address: SocketAddr,
+    config: RustlsConfig,
+    router: Router,
+    mut terminate: Signal,
+) -> io::Result<()> {
+    let handle = Handle::new();
+    let server = axum_server::bind_rustls(address, config).handle(handle.clone());
+    tokio::spawn(async move {
+        terminate.recv().await;
+        handle.graceful_shutdown(Some(GRACE));
+    });
+    server.serve(router.into_make_service()).await
 }
 
 fn router(work: Option<Arc<Work>>) -> Router {
