@@ -56,8 +56,8 @@ async fn serve(settings: Settings) -> io::Result<()> {
     let address = (Ipv4Addr::LOCALHOST, settings.port);
     let server = match settings.protocol {
         Protocol::Http1 => server.bind(address)?,
-        Protocol::H2c => server.bind_auto_h2c(address)?,
-        Protocol::Tls(config) => server.bind_rustls_0_23(address, config)?,
+        Protocol::H2c => server.tcp_nodelay(true).bind_auto_h2c(address)?,
+        Protocol::Tls(config) => server.tcp_nodelay(true).bind_rustls_0_23(address, config)?,
     };
     let server = server.run();
     let handle = server.handle();

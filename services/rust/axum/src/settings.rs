@@ -12,7 +12,14 @@ pub struct Settings {
     pub port: u16,
     pub threads: usize,
     pub delay: Duration,
-    pub tls: Option<Pem>,
+    pub protocol: Protocol,
+}
+
+/// What the port is asked in. axum speaks HTTP/1.1 and HTTP/2 on each of them, whichever the client chooses.
+pub enum Protocol {
+    Http1,
+    H2c,
+    Tls(Pem),
 }
 
 /// The contents of the files that `TLS_CERT` and `TLS_KEY` name.
@@ -27,7 +34,7 @@ impl Settings {
             port: integer("PORT", 1..=65535, None)?,
             threads: integer("THREADS", 1..=1024, Some(1))?,
             delay: Duration::from_millis(integer("DELAY_MS", 0..=60000, Some(0))?),
-            tls: tls()?,
+            protocol: protocol()?,
         })
     }
 }
@@ -43,8 +50,7 @@ where
     value.ok_or_else(|| format!("{name} must be an integer from {} to {}", range.start(), range.end()))
 }
 
-/// `PROTOCOL` is only checked: a port of axum speaks HTTP/1.1 and HTTP/2, whichever the client chooses.
-fn tls() -> Result<Option<Pem>, String> {
+fn protocol() -> Result<Protocol, String> {
     let files = match (env::var_os("TLS_CERT"), env::var_os("TLS_KEY")) {
         (None, None) => None,
         (Some(certificate), Some(key)) => Some((certificate, key)),
@@ -52,9 +58,10 @@ fn tls() -> Result<Option<Pem>, String> {
     };
     let word = env::var_os("PROTOCOL").unwrap_or("http/1.1".into());
     match (word.to_str(), files) {
-        (Some("http/1.1" | "h2c"), None) => Ok(None),
+        (Some("http/1.1"), None) => Ok(Protocol::Http1),
+        (Some("h2c"), None) => Ok(Protocol::H2c),
         (Some("http/1.1" | "h2"), Some((certificate, key))) => {
-            Ok(Some(Pem { certificate: read("TLS_CERT", certificate)?, key: read("TLS_KEY", key)? }))
+            Ok(Protocol::Tls(Pem { certificate: read("TLS_CERT", certificate)?, key: read("TLS_KEY", key)? }))
         }
         (Some("h2"), None) => Err("PROTOCOL h2 needs TLS_CERT and TLS_KEY".to_owned()),
         (Some("h2c"), Some(_)) => Err("PROTOCOL h2c is without TLS_CERT and TLS_KEY".to_owned()),

@@ -97,6 +97,7 @@ async fn serve(settings: &Settings, bare: bool) -> io::Result<()> {
                         tokio::spawn(graceful.watch(connection))
                     }
                     Protocol::H2c => {
+                        let _ = stream.set_nodelay(true);
                         let service = service_fn(move |request| answer_h2(request, work.clone(), bare));
                         let builder = http2::Builder::new(TokioExecutor::new());
                         tokio::spawn(graceful.watch(builder.serve_connection(TokioIo::new(stream), service)))
@@ -123,6 +124,7 @@ async fn serve_tls(
     work: Option<Arc<Work>>,
     bare: bool,
 ) -> hyper::Result<()> {
+    let _ = stream.set_nodelay(true);
     let Ok(stream) = acceptor.accept(stream).await else {
         return Ok(());
     };
