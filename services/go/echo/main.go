@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"golang.org/x/net/http2"
 )
 
 const (
@@ -52,7 +53,7 @@ func serve(s settings) error {
 	server.HideBanner = true
 	server.HidePort = true
 	failed := make(chan error, 1)
-	go func() { failed <- server.Start(fmt.Sprintf("127.0.0.1:%d", s.port)) }()
+	go func() { failed <- start(server, s) }()
 
 	select {
 	case err := <-failed:
@@ -64,6 +65,18 @@ func serve(s settings) error {
 	// What is still open at the deadline ends with the program.
 	_ = server.Shutdown(deadline)
 	return nil
+}
+
+// start answers over TLS in HTTP/1.1 or HTTP/2, as ALPN chooses.
+func start(server *echo.Echo, s settings) error {
+	address := fmt.Sprintf("127.0.0.1:%d", s.port)
+	switch {
+	case s.certFile != "":
+		return server.StartTLS(address, s.certFile, s.keyFile)
+	case s.h2c:
+		return server.StartH2CServer(address, &http2.Server{})
+	}
+	return server.Start(address)
 }
 
 func routes(s settings) *echo.Echo {

@@ -71,7 +71,7 @@ func serve(s settings) error {
 
 	server := &fasthttp.Server{Handler: routes(s)}
 	failed := make(chan error, 1)
-	go func() { failed <- server.ListenAndServe(fmt.Sprintf("127.0.0.1:%d", s.port)) }()
+	go func() { failed <- listenAndServe(server, s) }()
 
 	select {
 	case err := <-failed:
@@ -83,6 +83,14 @@ func serve(s settings) error {
 	// What is still open at the deadline ends with the program.
 	_ = server.ShutdownWithContext(deadline)
 	return nil
+}
+
+func listenAndServe(server *fasthttp.Server, s settings) error {
+	address := fmt.Sprintf("127.0.0.1:%d", s.port)
+	if s.certFile != "" {
+		return server.ListenAndServeTLS(address, s.certFile, s.keyFile)
+	}
+	return server.ListenAndServe(address)
 }
 
 func routes(s settings) fasthttp.RequestHandler {

@@ -50,9 +50,12 @@ func serve(s settings) error {
 
 	server := routes(s)
 	failed := make(chan error, 1)
-	go func() {
-		failed <- server.Listen(fmt.Sprintf("127.0.0.1:%d", s.port), fiber.ListenConfig{DisableStartupMessage: true})
-	}()
+	config := fiber.ListenConfig{
+		DisableStartupMessage: true,
+		CertFile:              s.certFile,
+		CertKeyFile:           s.keyFile,
+	}
+	go func() { failed <- server.Listen(fmt.Sprintf("127.0.0.1:%d", s.port), config) }()
 
 	select {
 	case err := <-failed:

@@ -54,7 +54,7 @@ func serve(s settings) error {
 		Handler: routes(s),
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- server.ListenAndServe() }()
+	go func() { failed <- listenAndServe(server, s) }()
 
 	select {
 	case err := <-failed:
@@ -66,6 +66,14 @@ func serve(s settings) error {
 	// What is still open at the deadline ends with the program.
 	_ = server.Shutdown(deadline)
 	return nil
+}
+
+// listenAndServe answers over TLS in HTTP/1.1 or HTTP/2, as ALPN chooses.
+func listenAndServe(server *http.Server, s settings) error {
+	if s.certFile != "" {
+		return server.ListenAndServeTLS(s.certFile, s.keyFile)
+	}
+	return server.ListenAndServe()
 }
 
 func routes(s settings) http.Handler {
@@ -82,7 +90,8 @@ func routes(s settings) http.Handler {
 	router.Match(get, "/test/labels/:label", label)
 	router.Match(get, "/framework", framework)
 	router.Match(get, "/benchmark", benchmark)
-	return router
+	router.UseH2C = s.h2c
+	return router.Handler()
 }
 
 // echo answers the object it is sent with the member "text" added. With a delay, at most s.threads messages are

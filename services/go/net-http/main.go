@@ -52,8 +52,12 @@ func serve(s settings) error {
 		Addr:    fmt.Sprintf("127.0.0.1:%d", s.port),
 		Handler: routes(s),
 	}
+	if s.h2c {
+		server.Protocols = new(http.Protocols)
+		server.Protocols.SetUnencryptedHTTP2(true)
+	}
 	failed := make(chan error, 1)
-	go func() { failed <- server.ListenAndServe() }()
+	go func() { failed <- listenAndServe(server, s) }()
 
 	select {
 	case err := <-failed:
@@ -65,6 +69,14 @@ func serve(s settings) error {
 	// What is still open at the deadline ends with the program.
 	_ = server.Shutdown(deadline)
 	return nil
+}
+
+// listenAndServe answers over TLS in HTTP/1.1 or HTTP/2, as ALPN chooses.
+func listenAndServe(server *http.Server, s settings) error {
+	if s.certFile != "" {
+		return server.ListenAndServeTLS(s.certFile, s.keyFile)
+	}
+	return server.ListenAndServe()
 }
 
 func routes(s settings) http.Handler {

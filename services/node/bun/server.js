@@ -6,7 +6,7 @@ if (process.argv.length === 3 && process.argv[2] === "--version") {
   process.exit();
 }
 
-const { port, threads, delayMs } = readSettings();
+const { port, threads, delayMs, protocol, tls } = await readSettings();
 const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
 
 const routes = {
@@ -46,7 +46,15 @@ function benchmark(req) {
 
 let server;
 try {
-  server = Bun.serve({ port, hostname: "127.0.0.1", idleTimeout: 120, routes });
+  server = Bun.serve({
+    port,
+    hostname: "127.0.0.1",
+    idleTimeout: 120,
+    http1: protocol !== "h2c",
+    http2: protocol !== "http/1.1",
+    tls,
+    routes,
+  });
 } catch (error) {
   console.error(`cannot listen on 127.0.0.1:${port}: ${error.code}`);
   process.exit(1);

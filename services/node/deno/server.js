@@ -6,7 +6,7 @@ if (Deno.args.length === 1 && Deno.args[0] === "--version") {
   Deno.exit();
 }
 
-const { port, threads, delayMs } = readSettings();
+const { port, threads, delayMs, protocol, tls } = readSettings();
 const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
 
 // Deno.serve has no router: fixed routes are looked up, the one with a parameter
@@ -33,6 +33,13 @@ function handle(req) {
   if (label) return new Response(label[1]);
 
   return new Response("Not Found", { status: 404 });
+}
+
+// Deno leaves the body of an answer to HEAD out in HTTP/1.1; in HTTP/2 it would
+// send it.
+function handleH2(req) {
+  const response = handle(req);
+  return req.method === "HEAD" ? new Response(null, response) : response;
 }
 
 async function receive(req) {
@@ -64,10 +71,17 @@ function benchmark(_req, query) {
   return Response.json(strings.slice(0, 10));
 }
 
+const options = { port, hostname: "127.0.0.1", ...tls };
+
 let server;
 try {
-  server = Deno.serve({ port, hostname: "127.0.0.1" }, handle);
+  server = Deno.serve(options, protocol === "http/1.1" ? handle : handleH2);
 } catch (error) {
+  // What is wrong with an address has a code, what is wrong with a key has none.
+  if (tls && !error.code) {
+    console.error(`TLS_CERT and TLS_KEY cannot be used: ${error.message}`);
+    Deno.exit(2);
+  }
   console.error(`cannot listen on 127.0.0.1:${port}: ${error.name}`);
   Deno.exit(1);
 }

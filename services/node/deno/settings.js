@@ -1,17 +1,55 @@
-// What the program is told, by environment variables and by nothing else.
+// What the environment variables say; nothing else is read.
+
+function refuse(message) {
+  console.error(message);
+  Deno.exit(2);
+}
 
 function integer(name, { min, max, fallback }) {
   const text = Deno.env.get(name) ?? fallback;
   const value = /^[0-9]+$/.test(text) ? Number(text) : NaN;
   if (value >= min && value <= max) return value;
-  console.error(`${name} must be an integer from ${min} to ${max}`);
-  Deno.exit(2);
+  refuse(`${name} must be an integer from ${min} to ${max}`);
+}
+
+function readPem(name) {
+  try {
+    return Deno.readTextFileSync(Deno.env.get(name));
+  } catch (error) {
+    refuse(`${name} cannot be read: ${error.name}`);
+  }
+}
+
+function readTls() {
+  const withCert = Deno.env.has("TLS_CERT");
+  if (withCert !== Deno.env.has("TLS_KEY")) {
+    refuse("TLS_CERT and TLS_KEY must be set together");
+  }
+  if (!withCert) return undefined;
+  return { cert: readPem("TLS_CERT"), key: readPem("TLS_KEY") };
+}
+
+function readProtocol(tls) {
+  const protocol = Deno.env.get("PROTOCOL") ?? "http/1.1";
+  if (!["http/1.1", "h2", "h2c"].includes(protocol)) {
+    refuse("PROTOCOL must be http/1.1, h2 or h2c");
+  }
+  if (protocol === "h2" && !tls) {
+    refuse("PROTOCOL h2 needs TLS_CERT and TLS_KEY");
+  }
+  if (protocol === "h2c" && tls) {
+    refuse("PROTOCOL h2c is without TLS_CERT and TLS_KEY");
+  }
+  return protocol;
 }
 
 export function readSettings() {
+  const tls = readTls();
   return {
     port: integer("PORT", { min: 1, max: 65535 }),
     threads: integer("THREADS", { min: 1, max: 1024, fallback: "1" }),
     delayMs: integer("DELAY_MS", { min: 0, max: 60000, fallback: "0" }),
+    protocol: readProtocol(tls),
+    tls,
   };
 }

@@ -10,7 +10,7 @@ if (process.argv.length === 3 && process.argv[2] === "--version") {
   process.exit();
 }
 
-const { port, threads, delayMs } = readSettings();
+const { port, threads, delayMs, tls } = await readSettings();
 const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
 const app = express();
 
@@ -71,11 +71,21 @@ app.use((error, req, res, next) => {
   else next(error);
 });
 
-const server = app.listen(port, "127.0.0.1", (error) => {
+// app.listen() serves without TLS only.
+async function listen() {
+  if (!tls) return app.listen(port, "127.0.0.1", exitOnError);
+  const { createServer } = await import("node:https");
+  const server = createServer(tls, app);
+  return server.on("error", exitOnError).listen(port, "127.0.0.1");
+}
+
+function exitOnError(error) {
   if (!error) return;
   console.error(`cannot listen on 127.0.0.1:${port}: ${error.code}`);
   process.exit(1);
-});
+}
+
+const server = await listen();
 server.keepAliveTimeout = 120_000;
 
 process.on("SIGTERM", () => {

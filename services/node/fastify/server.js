@@ -9,10 +9,13 @@ if (process.argv.length === 3 && process.argv[2] === "--version") {
   process.exit();
 }
 
-const { port, threads, delayMs } = readSettings();
+const { port, threads, delayMs, protocol, tls } = await readSettings();
 const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
 const app = Fastify({
+  http2: protocol !== "http/1.1",
+  https: tls,
   keepAliveTimeout: 120_000,
+  http2SessionTimeout: 120_000,
   // Fastify's "array" takes [{}] for {}; here it is an error.
   ajv: { customOptions: { coerceTypes: true } },
 });

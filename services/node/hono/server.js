@@ -12,7 +12,7 @@ if (process.argv.length === 3 && process.argv[2] === "--version") {
   process.exit();
 }
 
-const { port, threads, delayMs } = readSettings();
+const { port, threads, delayMs, protocol, tls } = await readSettings();
 const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
 const app = new Hono();
 
@@ -51,11 +51,20 @@ app.get("/benchmark", (c) => {
   return c.json(strings.slice(0, 10));
 });
 
+// The adapter takes the server of node:http if it is given none.
+async function selectServer() {
+  if (protocol === "http/1.1" && !tls) return undefined;
+  if (protocol === "http/1.1") return (await import("node:https")).createServer;
+  const http2 = await import("node:http2");
+  return tls ? http2.createSecureServer : http2.createServer;
+}
+
 const server = serve({
   fetch: app.fetch,
   port,
   hostname: "127.0.0.1",
-  serverOptions: { keepAliveTimeout: 120_000 },
+  createServer: await selectServer(),
+  serverOptions: { keepAliveTimeout: 120_000, ...tls },
 });
 
 server.on("error", (error) => {
@@ -63,9 +72,17 @@ server.on("error", (error) => {
   process.exit(1);
 });
 
+// It is left to the user of node:http2 to close the sessions that are open.
+const sessions = new Set();
+server.on("session", (session) => {
+  sessions.add(session);
+  session.on("close", () => sessions.delete(session));
+});
+
 process.on("SIGTERM", () => {
   server.close();
-  server.closeIdleConnections();
+  server.closeIdleConnections?.();
+  for (const session of sessions) session.close();
   // Requests that are being handled may end, but not at their leisure.
   setTimeout(() => process.exit(), 500).unref();
 });

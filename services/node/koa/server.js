@@ -11,7 +11,7 @@ if (process.argv.length === 3 && process.argv[2] === "--version") {
   process.exit();
 }
 
-const { port, threads, delayMs } = readSettings();
+const { port, threads, delayMs, protocol, tls } = await readSettings();
 const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
 const app = new Koa();
 const router = new Router();
@@ -63,7 +63,25 @@ router.get("/benchmark", (ctx) => {
 
 app.use(router.routes()).use(router.allowedMethods());
 
-const server = app.listen(port, "127.0.0.1");
+// app.listen() serves HTTP/1.1 without TLS; for the rest the application is given
+// to a server of Node.
+async function listen() {
+  if (protocol === "http/1.1" && !tls) return app.listen(port, "127.0.0.1");
+  const server = await createServer();
+  return server.listen(port, "127.0.0.1");
+}
+
+async function createServer() {
+  if (protocol === "http/1.1") {
+    const https = await import("node:https");
+    return https.createServer(tls, app.callback());
+  }
+  const http2 = await import("node:http2");
+  if (tls) return http2.createSecureServer(tls, app.callback());
+  return http2.createServer(app.callback());
+}
+
+const server = await listen();
 server.keepAliveTimeout = 120_000;
 
 server.on("error", (error) => {
@@ -71,9 +89,17 @@ server.on("error", (error) => {
   process.exit(1);
 });
 
+// It is left to the user of node:http2 to close the sessions that are open.
+const sessions = new Set();
+server.on("session", (session) => {
+  sessions.add(session);
+  session.on("close", () => sessions.delete(session));
+});
+
 process.on("SIGTERM", () => {
   server.close();
-  server.closeIdleConnections();
+  server.closeIdleConnections?.();
+  for (const session of sessions) session.close();
   // Requests that are being handled may end, but not at their leisure.
   setTimeout(() => process.exit(), 500).unref();
 });

@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import http from "node:http";
 import { createDelay } from "./delay.js";
 import { readSettings } from "./settings.js";
 
@@ -7,7 +7,7 @@ if (process.argv.length === 3 && process.argv[2] === "--version") {
   process.exit();
 }
 
-const { port, threads, delayMs } = readSettings();
+const { port, threads, delayMs, protocol, tls } = await readSettings();
 const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
 
 // node:http has no router: fixed routes are looked up, the one with a parameter
@@ -79,16 +79,38 @@ function sendJson(res, value) {
   res.end(JSON.stringify(value));
 }
 
-const server = createServer({ keepAliveTimeout: 120_000 }, handle);
+const options = { keepAliveTimeout: 120_000, ...tls };
+
+// The other modules are loaded only where they are needed.
+async function createServer() {
+  if (protocol === "http/1.1") {
+    if (!tls) return http.createServer(options, handle);
+    const https = await import("node:https");
+    return https.createServer(options, handle);
+  }
+  const http2 = await import("node:http2");
+  if (tls) return http2.createSecureServer(options, handle);
+  return http2.createServer(options, handle);
+}
+
+const server = await createServer();
 
 server.on("error", (error) => {
   console.error(`cannot listen on 127.0.0.1:${port}: ${error.code}`);
   process.exit(1);
 });
 
+// It is left to the user of node:http2 to close the sessions that are open.
+const sessions = new Set();
+server.on("session", (session) => {
+  sessions.add(session);
+  session.on("close", () => sessions.delete(session));
+});
+
 process.on("SIGTERM", () => {
   server.close();
-  server.closeIdleConnections();
+  server.closeIdleConnections?.();
+  for (const session of sessions) session.close();
   // Requests that are being handled may end, but not at their leisure.
   setTimeout(() => process.exit(), 500).unref();
 });

@@ -2,6 +2,7 @@
 
 mod routes;
 mod settings;
+mod tls;
 mod work;
 
 use std::env;
@@ -13,7 +14,7 @@ use std::time::Duration;
 use actix_web::rt::signal::unix::{SignalKind, signal};
 use actix_web::{App, HttpServer, rt, web};
 
-use settings::Settings;
+use settings::{Protocol, Settings};
 use work::Work;
 
 /// How long requests in flight may take to end after SIGTERM.
@@ -34,25 +35,31 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    match rt::System::new().block_on(serve(&settings)) {
+    let port = settings.port;
+    match rt::System::new().block_on(serve(settings)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("cannot serve on port {}: {error}", settings.port);
+            eprintln!("cannot serve on port {port}: {error}");
             ExitCode::FAILURE
         }
     }
 }
 
-async fn serve(settings: &Settings) -> io::Result<()> {
+async fn serve(settings: Settings) -> io::Result<()> {
     // One for all workers: made outside the factory, which each of them calls.
     let work = web::Data::new(Work::new(settings.threads, settings.delay));
     let mut terminate = signal(SignalKind::terminate())?;
     let server = HttpServer::new(move || App::new().app_data(work.clone()).configure(routes::configure))
         .workers(settings.threads)
         .keep_alive(KEEP_ALIVE)
-        .disable_signals()
-        .bind((Ipv4Addr::LOCALHOST, settings.port))?
-        .run();
+        .disable_signals();
+    let address = (Ipv4Addr::LOCALHOST, settings.port);
+    let server = match settings.protocol {
+        Protocol::Http1 => server.bind(address)?,
+        Protocol::H2c => server.tcp_nodelay(true).bind_auto_h2c(address)?,
+        Protocol::Tls(config) => server.tcp_nodelay(true).bind_rustls_0_23(address, config)?,
+    };
+    let server = server.run();
     let handle = server.handle();
     rt::spawn(server);
 

@@ -3,8 +3,9 @@
 mod settings;
 
 use std::env;
+use std::fmt::Debug;
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,16 +13,20 @@ use std::time::Duration;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::routing::{get, post};
+use axum::serve::{Listener, ListenerExt};
 use axum::{Json, Router};
+use axum_server::Handle;
+use axum_server::accept::NoDelayAcceptor;
+use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
 use tokio::runtime;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time;
 
-use settings::Settings;
+use settings::{Protocol, Settings};
 
 const COUNT_MAX: usize = 1_000_000;
 
@@ -54,23 +59,47 @@ fn main() -> ExitCode {
         }
     };
     let runtime = runtime::Builder::new_multi_thread().worker_threads(settings.threads).enable_all().build();
-    match runtime.and_then(|runtime| runtime.block_on(serve(&settings))) {
-        Ok(()) => ExitCode::SUCCESS,
+    let port = settings.port;
+    match runtime.and_then(|runtime| runtime.block_on(serve(settings))) {
+        Ok(status) => status,
         Err(error) => {
-            eprintln!("cannot serve on port {}: {error}", settings.port);
+            eprintln!("cannot serve on port {port}: {error}");
             ExitCode::FAILURE
         }
     }
 }
 
-async fn serve(settings: &Settings) -> io::Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, settings.port)).await?;
+async fn serve(settings: Settings) -> io::Result<ExitCode> {
+    let terminate = signal(SignalKind::terminate())?;
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, settings.port));
     let work = (!settings.delay.is_zero())
         .then(|| Arc::new(Work { slots: Semaphore::new(settings.threads), delay: settings.delay }));
+    match settings.protocol {
+        Protocol::Http1 => serve_plain(TcpListener::bind(address).await?, router(work), terminate).await,
+        Protocol::H2c => {
+            let listener = TcpListener::bind(address).await?.tap_io(|stream| {
+                let _ = stream.set_nodelay(true);
+            });
+            serve_plain(listener, router(work), terminate).await;
+        }
+        Protocol::Tls(pem) => match RustlsConfig::from_pem(pem.certificate, pem.key).await {
+            Ok(config) => serve_tls(address, config, router(work), terminate).await?,
+            Err(error) => {
+                eprintln!("TLS_CERT and TLS_KEY cannot be used: {error}");
+                return Ok(ExitCode::from(2));
+            }
+        },
+    }
+    Ok(ExitCode::SUCCESS)
+}
 
+/// HTTP/1.1 or HTTP/2, as the first bytes of a connection say.
+async fn serve_plain<L>(listener: L, router: Router, mut terminate: Signal)
+where
+    L: Listener<Addr: Debug>,
+{
     let (stop, stopped) = oneshot::channel();
-    let server = axum::serve(listener, router(work)).with_graceful_shutdown(async {
+    let server = axum::serve(listener, router).with_graceful_shutdown(async {
         let _ = stopped.await;
     });
     let server = tokio::spawn(server.into_future());
@@ -78,7 +107,24 @@ async fn serve(settings: &Settings) -> io::Result<()> {
     terminate.recv().await;
     let _ = stop.send(());
     let _ = time::timeout(GRACE, server).await;
-    Ok(())
+}
+
+/// HTTP/1.1 or HTTP/2, as ALPN chooses.
+async fn serve_tls(
+    address: SocketAddr,
+    config: RustlsConfig,
+    router: Router,
+    mut terminate: Signal,
+) -> io::Result<()> {
+    let handle = Handle::new();
+    let server = axum_server::bind(address)
+        .acceptor(RustlsAcceptor::new(config).acceptor(NoDelayAcceptor::new()))
+        .handle(handle.clone());
+    tokio::spawn(async move {
+        terminate.recv().await;
+        handle.graceful_shutdown(Some(GRACE));
+    });
+    server.serve(router.into_make_service()).await
 }
 
 fn router(work: Option<Arc<Work>>) -> Router {

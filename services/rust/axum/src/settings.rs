@@ -1,7 +1,9 @@
-//! What the environment variables `PORT`, `THREADS` and `DELAY_MS` say.
+//! What the environment variables say: `PORT`, `THREADS`, `DELAY_MS`, `PROTOCOL`, `TLS_CERT` and `TLS_KEY`.
 
 use std::env;
+use std::ffi::OsString;
 use std::fmt::Display;
+use std::fs;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
@@ -10,6 +12,20 @@ pub struct Settings {
     pub port: u16,
     pub threads: usize,
     pub delay: Duration,
+    pub protocol: Protocol,
+}
+
+/// What the port is asked in. axum speaks HTTP/1.1 and HTTP/2 on each of them, whichever the client chooses.
+pub enum Protocol {
+    Http1,
+    H2c,
+    Tls(Pem),
+}
+
+/// The contents of the files that `TLS_CERT` and `TLS_KEY` name.
+pub struct Pem {
+    pub certificate: Vec<u8>,
+    pub key: Vec<u8>,
 }
 
 impl Settings {
@@ -18,6 +34,7 @@ impl Settings {
             port: integer("PORT", 1..=65535, None)?,
             threads: integer("THREADS", 1..=1024, Some(1))?,
             delay: Duration::from_millis(integer("DELAY_MS", 0..=60000, Some(0))?),
+            protocol: protocol()?,
         })
     }
 }
@@ -31,4 +48,27 @@ where
         Some(text) => text.to_str().and_then(|text| text.parse().ok()).filter(|value| range.contains(value)),
     };
     value.ok_or_else(|| format!("{name} must be an integer from {} to {}", range.start(), range.end()))
+}
+
+fn protocol() -> Result<Protocol, String> {
+    let files = match (env::var_os("TLS_CERT"), env::var_os("TLS_KEY")) {
+        (None, None) => None,
+        (Some(certificate), Some(key)) => Some((certificate, key)),
+        _ => return Err("TLS_CERT and TLS_KEY must be set together".to_owned()),
+    };
+    let word = env::var_os("PROTOCOL").unwrap_or("http/1.1".into());
+    match (word.to_str(), files) {
+        (Some("http/1.1"), None) => Ok(Protocol::Http1),
+        (Some("h2c"), None) => Ok(Protocol::H2c),
+        (Some("http/1.1" | "h2"), Some((certificate, key))) => {
+            Ok(Protocol::Tls(Pem { certificate: read("TLS_CERT", certificate)?, key: read("TLS_KEY", key)? }))
+        }
+        (Some("h2"), None) => Err("PROTOCOL h2 needs TLS_CERT and TLS_KEY".to_owned()),
+        (Some("h2c"), Some(_)) => Err("PROTOCOL h2c is without TLS_CERT and TLS_KEY".to_owned()),
+        _ => Err("PROTOCOL must be http/1.1, h2 or h2c".to_owned()),
+    }
+}
+
+fn read(name: &str, file: OsString) -> Result<Vec<u8>, String> {
+    fs::read(file).map_err(|error| format!("{name} cannot be read: {error}"))
 }

@@ -1,6 +1,7 @@
 //! The contracts of Tare on hyper. It has no router: a `match` on method and path, as its documentation does it.
 
 mod settings;
+mod tls;
 
 use std::env;
 use std::io;
@@ -13,20 +14,21 @@ use std::time::Duration;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{CONTENT_TYPE, HeaderValue};
-use hyper::server::conn::http1;
+use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::TokioIo;
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Semaphore;
 use tokio::time;
+use tokio_rustls::TlsAcceptor;
 
-use settings::Settings;
+use settings::{Protocol, Settings};
 
 const COUNT_DEFAULT: usize = 10_000;
 const COUNT_MAX: usize = 1_000_000;
@@ -87,10 +89,23 @@ async fn serve(settings: &Settings, bare: bool) -> io::Result<()> {
                     continue;
                 };
                 let work = work.clone();
-                let service = service_fn(move |request| answer(request, work.clone(), bare));
-                let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
                 // An error here is one of the client's: its connection is over, and nothing else.
-                tokio::spawn(graceful.watch(connection));
+                match &settings.protocol {
+                    Protocol::Http1 => {
+                        let service = service_fn(move |request| answer(request, work.clone(), bare));
+                        let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+                        tokio::spawn(graceful.watch(connection))
+                    }
+                    Protocol::H2c => {
+                        let _ = stream.set_nodelay(true);
+                        let service = service_fn(move |request| answer_h2(request, work.clone(), bare));
+                        let builder = http2::Builder::new(TokioExecutor::new());
+                        tokio::spawn(graceful.watch(builder.serve_connection(TokioIo::new(stream), service)))
+                    }
+                    Protocol::Tls(acceptor) => {
+                        tokio::spawn(serve_tls(stream, acceptor.clone(), graceful.watcher(), work, bare))
+                    }
+                };
             }
             _ = &mut terminated => break,
         }
@@ -99,6 +114,29 @@ async fn serve(settings: &Settings, bare: bool) -> io::Result<()> {
     drop(listener);
     let _ = time::timeout(GRACE, graceful.shutdown()).await;
     Ok(())
+}
+
+/// The handshake is made here and not where connections are accepted: it waits for the client.
+async fn serve_tls(
+    stream: TcpStream,
+    acceptor: TlsAcceptor,
+    watcher: Watcher,
+    work: Option<Arc<Work>>,
+    bare: bool,
+) -> hyper::Result<()> {
+    let _ = stream.set_nodelay(true);
+    let Ok(stream) = acceptor.accept(stream).await else {
+        return Ok(());
+    };
+    let h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+    let stream = TokioIo::new(stream);
+    if h2 {
+        let service = service_fn(move |request| answer_h2(request, work.clone(), bare));
+        watcher.watch(http2::Builder::new(TokioExecutor::new()).serve_connection(stream, service)).await
+    } else {
+        let service = service_fn(move |request| answer(request, work.clone(), bare));
+        watcher.watch(http1::Builder::new().serve_connection(stream, service)).await
+    }
 }
 
 /// Two contracts want different answers to `GET /`: `bare` asks for no content type.
@@ -125,6 +163,17 @@ async fn answer(
         },
         _ => status(StatusCode::NOT_FOUND),
     })
+}
+
+/// hyper leaves the body of an answer to `HEAD` out in HTTP/1.1; in HTTP/2 it would send it.
+async fn answer_h2(
+    request: Request<Incoming>,
+    work: Option<Arc<Work>>,
+    bare: bool,
+) -> hyper::Result<Response<Full<Bytes>>> {
+    let head = request.method() == Method::HEAD;
+    let response = answer(request, work, bare).await?;
+    Ok(if head { response.map(|_| Full::default()) } else { response })
 }
 
 async fn echo(body: &[u8], work: Option<Arc<Work>>) -> Response<Full<Bytes>> {

@@ -2,6 +2,7 @@
 
 mod routes;
 mod settings;
+mod tls;
 mod work;
 
 use std::env;
@@ -15,7 +16,7 @@ use ntex::http::HttpServiceConfig;
 use ntex::time::Seconds;
 use ntex::web::{App, HttpServer};
 
-use settings::Settings;
+use settings::{Protocol, Settings};
 use work::Work;
 
 /// More than the service is ever frozen between two slices.
@@ -47,11 +48,14 @@ fn main() -> ExitCode {
 async fn serve(settings: Settings) -> io::Result<()> {
     let work = Arc::new(Work::new(settings.threads, settings.delay));
     let http = HttpServiceConfig::new().set_keepalive(KEEP_ALIVE);
-    HttpServer::new(async move || App::new().state(work.clone()).configure(routes::configure))
+    let server = HttpServer::new(async move || App::new().state(work.clone()).configure(routes::configure))
         .workers(settings.threads)
         .config(SharedCfg::new("ntex-service").add(http))
-        .shutdown_timeout(Seconds::ZERO)
-        .bind((Ipv4Addr::LOCALHOST, settings.port))?
-        .run()
-        .await
+        .shutdown_timeout(Seconds::ZERO);
+    let address = (Ipv4Addr::LOCALHOST, settings.port);
+    let server = match settings.protocol {
+        Protocol::Http1 => server.bind(address)?,
+        Protocol::Tls(config) => server.bind_rustls(address, &config)?,
+    };
+    server.run().await
 }

@@ -1,4 +1,4 @@
-//! What the environment variables `PORT`, `THREADS` and `DELAY_MS` say.
+//! What the environment variables say: `PORT`, `THREADS`, `DELAY_MS`, `PROTOCOL`, `TLS_CERT` and `TLS_KEY`.
 
 use std::env;
 use std::fmt::Display;
@@ -6,10 +6,22 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
+use rustls::ServerConfig;
+
+use crate::tls;
+
 pub struct Settings {
     pub port: u16,
     pub threads: usize,
     pub delay: Duration,
+    pub protocol: Protocol,
+}
+
+/// What the port speaks.
+pub enum Protocol {
+    Http1,
+    /// HTTP/1.1 or HTTP/2 over TLS, whichever ALPN chooses.
+    Tls(ServerConfig),
 }
 
 impl Settings {
@@ -18,6 +30,7 @@ impl Settings {
             port: integer("PORT", 1..=65535, None)?,
             threads: integer("THREADS", 1..=1024, Some(1))?,
             delay: Duration::from_millis(integer("DELAY_MS", 0..=60000, Some(0))?),
+            protocol: protocol()?,
         })
     }
 }
@@ -31,4 +44,19 @@ where
         Some(text) => text.to_str().and_then(|text| text.parse().ok()).filter(|value| range.contains(value)),
     };
     value.ok_or_else(|| format!("{name} must be an integer from {} to {}", range.start(), range.end()))
+}
+
+fn protocol() -> Result<Protocol, String> {
+    let files = match (env::var_os("TLS_CERT"), env::var_os("TLS_KEY")) {
+        (None, None) => None,
+        (Some(certificate), Some(key)) => Some((certificate, key)),
+        _ => return Err("TLS_CERT and TLS_KEY must be set together".to_owned()),
+    };
+    let word = env::var_os("PROTOCOL").unwrap_or("http/1.1".into());
+    match (word.to_str(), files) {
+        (Some("http/1.1"), None) => Ok(Protocol::Http1),
+        (Some("http/1.1" | "h2"), Some(files)) => tls::config(files).map(Protocol::Tls),
+        (Some("h2"), None) => Err("PROTOCOL h2 needs TLS_CERT and TLS_KEY".to_owned()),
+        _ => Err("PROTOCOL must be http/1.1 or h2: ntex serves HTTP/2 over TLS only".to_owned()),
+    }
 }

@@ -3,12 +3,13 @@
 mod settings;
 
 use std::env;
-use std::error::Error;
+use std::io;
 use std::net::Ipv4Addr;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use rocket::config::{LogLevel, Shutdown};
+use rocket::error::ErrorKind;
 use rocket::form::FromForm;
 use rocket::serde::json::Json;
 use rocket::serde::json::serde_json::{Map, Value, json};
@@ -21,6 +22,9 @@ use settings::Settings;
 
 /// How long requests in flight may take to end after SIGTERM.
 const GRACE: Duration = Duration::from_millis(250);
+
+/// More than the service is ever frozen between two slices.
+const KEEP_ALIVE_SECONDS: u32 = 120;
 
 /// The simulated work on a message: as many wait at once as there are slots.
 struct Work {
@@ -49,8 +53,8 @@ fn main() -> ExitCode {
     };
     // `#[launch]` would take the number of workers from Rocket.toml or ROCKET_WORKERS, before there is a `Config`.
     let runtime = runtime::Builder::new_multi_thread().worker_threads(settings.threads).enable_all().build();
-    match runtime.map_err(Into::into).and_then(|runtime| runtime.block_on(serve(&settings))) {
-        Ok(()) => ExitCode::SUCCESS,
+    match runtime.and_then(|runtime| runtime.block_on(serve(&settings))) {
+        Ok(status) => status,
         Err(error) => {
             eprintln!("cannot serve on port {}: {error}", settings.port);
             ExitCode::FAILURE
@@ -58,7 +62,7 @@ fn main() -> ExitCode {
     }
 }
 
-async fn serve(settings: &Settings) -> Result<(), Box<dyn Error>> {
+async fn serve(settings: &Settings) -> io::Result<ExitCode> {
     let mut terminate = signal(SignalKind::terminate())?;
     let over = async {
         terminate.recv().await;
@@ -66,8 +70,27 @@ async fn serve(settings: &Settings) -> Result<(), Box<dyn Error>> {
     };
     // Rocket waits for the same signal and then for what is open; it waits for a second and longer.
     tokio::select! {
-        ended = rocket(settings).launch() => ended.map(drop).map_err(|error| error.kind().to_string().into()),
-        () = over => Ok(()),
+        ended = rocket(settings).launch() => Ok(match ended {
+            Ok(_) => ExitCode::SUCCESS,
+            Err(error) => failure(settings, error.kind()),
+        }),
+        () = over => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn failure(settings: &Settings, error: &ErrorKind) -> ExitCode {
+    match error {
+        // Rocket reads certificate and key where it binds; an error of the system has a number, one of these has none.
+        ErrorKind::Bind(error) | ErrorKind::Io(error)
+            if settings.tls.is_some() && error.raw_os_error().is_none() =>
+        {
+            eprintln!("TLS_CERT and TLS_KEY cannot be used: {error}");
+            ExitCode::from(2)
+        }
+        error => {
+            eprintln!("cannot serve on port {}: {error}", settings.port);
+            ExitCode::FAILURE
+        }
     }
 }
 
@@ -76,6 +99,8 @@ fn rocket(settings: &Settings) -> Rocket<Build> {
         address: Ipv4Addr::LOCALHOST.into(),
         port: settings.port,
         workers: settings.threads,
+        keep_alive: KEEP_ALIVE_SECONDS,
+        tls: settings.tls.clone(),
         log_level: LogLevel::Off,
         shutdown: Shutdown { grace: 0, mercy: 0, ..Shutdown::default() },
         ..Config::release_default()

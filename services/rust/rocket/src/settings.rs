@@ -1,15 +1,20 @@
-//! What the environment variables `PORT`, `THREADS` and `DELAY_MS` say.
+//! What the environment variables say: `PORT`, `THREADS`, `DELAY_MS`, `PROTOCOL`, `TLS_CERT` and `TLS_KEY`.
 
 use std::env;
+use std::ffi::OsString;
 use std::fmt::Display;
+use std::fs;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
+
+use rocket::config::TlsConfig;
 
 pub struct Settings {
     pub port: u16,
     pub threads: usize,
     pub delay: Duration,
+    pub tls: Option<TlsConfig>,
 }
 
 impl Settings {
@@ -18,6 +23,7 @@ impl Settings {
             port: integer("PORT", 1..=65535, None)?,
             threads: integer("THREADS", 1..=1024, Some(1))?,
             delay: Duration::from_millis(integer("DELAY_MS", 0..=60000, Some(0))?),
+            tls: tls()?,
         })
     }
 }
@@ -31,4 +37,27 @@ where
         Some(text) => text.to_str().and_then(|text| text.parse().ok()).filter(|value| range.contains(value)),
     };
     value.ok_or_else(|| format!("{name} must be an integer from {} to {}", range.start(), range.end()))
+}
+
+/// `PROTOCOL` is only checked: a port of Rocket speaks HTTP/1.1 and HTTP/2, whichever the client chooses.
+fn tls() -> Result<Option<TlsConfig>, String> {
+    let files = match (env::var_os("TLS_CERT"), env::var_os("TLS_KEY")) {
+        (None, None) => None,
+        (Some(certificate), Some(key)) => Some((certificate, key)),
+        _ => return Err("TLS_CERT and TLS_KEY must be set together".to_owned()),
+    };
+    let word = env::var_os("PROTOCOL").unwrap_or("http/1.1".into());
+    match (word.to_str(), files) {
+        (Some("http/1.1" | "h2c"), None) => Ok(None),
+        (Some("http/1.1" | "h2"), Some((certificate, key))) => {
+            Ok(Some(TlsConfig::from_bytes(&read("TLS_CERT", certificate)?, &read("TLS_KEY", key)?)))
+        }
+        (Some("h2"), None) => Err("PROTOCOL h2 needs TLS_CERT and TLS_KEY".to_owned()),
+        (Some("h2c"), Some(_)) => Err("PROTOCOL h2c is without TLS_CERT and TLS_KEY".to_owned()),
+        _ => Err("PROTOCOL must be http/1.1, h2 or h2c".to_owned()),
+    }
+}
+
+fn read(name: &str, file: OsString) -> Result<Vec<u8>, String> {
+    fs::read(file).map_err(|error| format!("{name} cannot be read: {error}"))
 }

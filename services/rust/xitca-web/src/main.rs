@@ -2,6 +2,7 @@
 
 mod routes;
 mod settings;
+mod tls;
 mod work;
 
 use std::env;
@@ -15,7 +16,7 @@ use std::time::Duration;
 use signal_hook::consts::SIGTERM;
 use signal_hook::iterator::Signals;
 
-use settings::Settings;
+use settings::{Protocol, Settings};
 use work::Work;
 
 /// More than the service is ever frozen between two slices.
@@ -33,26 +34,32 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    match serve(&settings) {
+    let port = settings.port;
+    match serve(settings) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("cannot serve on port {}: {error}", settings.port);
+            eprintln!("cannot serve on port {port}: {error}");
             ExitCode::FAILURE
         }
     }
 }
 
-fn serve(settings: &Settings) -> io::Result<()> {
+fn serve(settings: Settings) -> io::Result<()> {
     let mut terminate = Signals::new([SIGTERM])?;
     let work = Arc::new(Work::new(settings.threads, settings.delay));
-    let mut server = routes::routes()
+    let server = routes::routes()
         .with_state(work)
         .serve()
         .worker_threads(settings.threads)
         .keep_alive_timeout(KEEP_ALIVE)
-        .disable_signal()
-        .bind((Ipv4Addr::LOCALHOST, settings.port))?
-        .run();
+        .disable_signal();
+    let address = (Ipv4Addr::LOCALHOST, settings.port);
+    let server = match settings.protocol {
+        Protocol::Http1 => server.bind(address)?,
+        Protocol::H2c => server.h2c_prior_knowledge().bind(address)?,
+        Protocol::Tls(config) => server.bind_rustls(address, config)?,
+    };
+    let mut server = server.run();
     let handle = server.handle()?;
     thread::spawn(move || {
         terminate.forever().next();
