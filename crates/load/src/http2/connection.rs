@@ -279,7 +279,10 @@ impl Connection {
             upload,
         };
         if has_upload {
-            self.uploads.push_back(place);
+            // It may stand there since an earlier request of this place, whose body was not wanted to its end.
+            if !self.uploads.contains(&place) {
+                self.uploads.push_back(place);
+            }
             self.pump(requests);
         }
     }
@@ -335,6 +338,18 @@ impl Connection {
             self.cancelled.pop_front();
         }
         self.cancelled.push_back(id);
+    }
+
+    /// How many places stand in line to send more of a body.
+    #[cfg(test)]
+    pub(super) fn uploads_waiting(&self) -> usize {
+        self.uploads.len()
+    }
+
+    /// Only one number is left for the next stream.
+    #[cfg(test)]
+    pub(super) fn use_up_numbers(&mut self) {
+        self.next_id = STREAM_MAX;
     }
 
     /// Informs the peer that this side ends the connection in good order.
