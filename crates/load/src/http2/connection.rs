@@ -10,7 +10,7 @@ use super::live::Live;
 use super::reader::{Part, Reader};
 use super::request::{Request, RequestList};
 use super::settings::{self, PeerSettings, WINDOW_MAX};
-use super::{BLOCK_BYTES_MAX, BLOCK_FRAMES_MAX, IDLE_FRAMES_MAX, OUT_BYTES_MAX, WINDOW_BYTES};
+use super::{BLOCK_BYTES_MAX, BLOCK_FRAMES_MAX, FRAME_BYTES_MAX, IDLE_FRAMES_MAX, OUT_BYTES_MAX, WINDOW_BYTES};
 
 /// The highest number of a stream.
 const STREAM_MAX: u32 = (1 << 31) - 1;
@@ -287,7 +287,7 @@ impl Connection {
         }
     }
 
-    /// Sends of bodies what windows allow, and not so much that it piles up here. To be called when there is [`Event::Room`] or
+    /// Sends of bodies what windows allow, in frames that every peer takes, and not so much that it piles up here. To be called when there is [`Event::Room`] or
     /// what was to be sent is.
     pub(crate) fn pump(&mut self, requests: &RequestList) {
         for _ in 0..self.uploads.len() {
@@ -308,7 +308,7 @@ impl Connection {
             Source::Own(body) => body.as_slice(),
         };
         while *sent < body.len() {
-            let room = self.window.min(*window).min(self.peer.frame_bytes_max as i64);
+            let room = self.window.min(*window).min(FRAME_BYTES_MAX as i64);
             let Ok(room @ 1..) = usize::try_from(room) else { return false };
             if self.out.len() >= OUT_BYTES_MAX {
                 return false;
