@@ -317,6 +317,7 @@ impl Connection {
             frame::data(&mut self.out, *id, &body[*sent..end], end == body.len());
             let bytes = (end - *sent) as i64;
             (*window, self.window, *sent) = (*window - bytes, self.window - bytes, end);
+            self.idle_frames = 0;
         }
         *upload = None;
         true
@@ -578,9 +579,6 @@ impl Connection {
         if self.unfinished.is_some() {
             return Err(Http2Error::Interrupted);
         }
-        if head.length == 0 && !head.has(frame::END_STREAM) {
-            self.counts_as_idle()?;
-        }
         let bytes = head.length as u32;
         self.unacknowledged_bytes += bytes;
         if self.unacknowledged_bytes > WINDOW_BYTES {
@@ -590,7 +588,11 @@ impl Connection {
             frame::window_update(&mut self.out, 0, self.unacknowledged_bytes);
             self.unacknowledged_bytes = 0;
         }
-        let Some(place) = self.place(head)? else { return Ok(()) };
+        let Some(place) = self.place(head)? else {
+            return if head.length == 0 { self.counts_as_idle() } else { Ok(()) };
+        };
+        // Until there is data in it: it may be padding alone.
+        self.counts_as_idle()?;
         let Stream { id, given_bytes, .. } = &mut self.streams[place];
         *given_bytes = given_bytes.checked_sub(bytes).ok_or(Http2Error::WindowExceeded)?;
         if *given_bytes < WINDOW_BYTES / 2 && !head.has(frame::END_STREAM) {
@@ -614,6 +616,9 @@ impl Connection {
             return Ok(Some(self.malformed(place, stream, HeadError::Order, is_end)));
         }
         *body_bytes += bytes.len() as u64;
+        if !bytes.is_empty() {
+            self.idle_frames = 0;
+        }
         if is_end {
             return self.end(place, stream, bytes);
         }
