@@ -509,6 +509,10 @@ impl Connection {
         let block = self.heads.read(bytes)?;
         let head = FrameHead { length: bytes.len(), kind: frame::HEADERS, flags: 0, stream };
         let Some(place) = self.place(head)? else { return Ok(None) };
+        if !ends_stream {
+            // An interim answer, which may be one of many.
+            self.counts_as_idle()?;
+        }
         match self.take_block(place, block, ends_stream) {
             Ok(true) => self.end(place, stream, &[]),
             Ok(false) => Ok(None),
@@ -530,7 +534,7 @@ impl Connection {
         match found.status {
             // The final one follows.
             100..200 if ends_stream => return Err(HeadError::Order),
-            100..200 => self.counts_as_idle().map_err(|_| HeadError::Order)?,
+            100..200 => {}
             _ => (*head, *fields) = (Some(found), block.fields),
         }
         Ok(ends_stream)
