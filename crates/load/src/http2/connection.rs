@@ -550,8 +550,11 @@ impl Connection {
     ) -> Result<Option<Event<'a>>, Http2Error> {
         let Stream { head, body_bytes, is_head_request, upload, .. } = &mut self.streams[place];
         let has_no_body = *is_head_request || matches!(head, Some(ResponseHead { status: 204 | 304, .. }));
-        let promised = head.and_then(|head| head.content_length).filter(|_| !has_no_body);
-        let is_whole = promised.is_none_or(|promised| promised == *body_bytes);
+        let promised = head.and_then(|head| head.content_length);
+        let is_whole = match has_no_body {
+            true => *body_bytes == 0,
+            false => promised.is_none_or(|promised| promised == *body_bytes),
+        };
         let is_early = upload.take().is_some();
         self.live.remove(stream);
         (self.idle_frames, self.has_answered) = (0, true);
