@@ -386,10 +386,7 @@ impl Connection {
                     self.reader.give_back(carried);
                     event?
                 }
-                Some(Part::DataHead(head)) => {
-                    self.data_head(head)?;
-                    None
-                }
+                Some(Part::DataHead(head)) => self.data_head(head)?,
                 Some(Part::Data { stream, bytes, is_end }) => self.data(stream, bytes, is_end)?,
             };
             if event.is_some() {
@@ -579,7 +576,7 @@ impl Connection {
 
     /// Counts a frame with data against the windows.
     #[inline]
-    fn data_head(&mut self, head: FrameHead) -> Result<(), Http2Error> {
+    fn data_head<'a>(&mut self, head: FrameHead) -> Result<Option<Event<'a>>, Http2Error> {
         if !self.is_ready {
             return Err(Http2Error::NoSettings);
         }
@@ -594,8 +591,15 @@ impl Connection {
             self.unacknowledged_bytes = 0;
         }
         let Some(place) = self.place(head)? else {
-            return if head.length == 0 { self.counts_as_idle() } else { Ok(()) };
+            if head.length == 0 {
+                self.counts_as_idle()?;
+            }
+            return Ok(None);
         };
+        if self.streams[place].head.is_none() {
+            let is_over = head.has(frame::END_STREAM);
+            return Ok(Some(self.malformed(place, head.stream, HeadError::Order, is_over)));
+        }
         // Until there is data in it: it may be padding alone.
         self.counts_as_idle()?;
         let Stream { id, given_bytes, .. } = &mut self.streams[place];
@@ -604,7 +608,7 @@ impl Connection {
             frame::window_update(&mut self.out, *id, WINDOW_BYTES - *given_bytes);
             *given_bytes = WINDOW_BYTES;
         }
-        Ok(())
+        Ok(None)
     }
 
     #[inline]
@@ -616,10 +620,7 @@ impl Connection {
     ) -> Result<Option<Event<'a>>, Http2Error> {
         // Its head was accepted, and the stream may have been given up since.
         let Some(place) = self.live.place(stream) else { return Ok(None) };
-        let Stream { head, body_bytes, .. } = &mut self.streams[place];
-        if head.is_none() {
-            return Ok(Some(self.malformed(place, stream, HeadError::Order, is_end)));
-        }
+        let Stream { body_bytes, .. } = &mut self.streams[place];
         *body_bytes += bytes.len() as u64;
         if !bytes.is_empty() {
             self.idle_frames = 0;
