@@ -14,7 +14,8 @@ use super::{BLOCK_BYTES_MAX, BLOCK_FRAMES_MAX, FRAME_BYTES_MAX, IDLE_FRAMES_MAX,
 
 /// The highest number of a stream.
 const STREAM_MAX: u32 = (1 << 31) - 1;
-/// How many streams that this side gave up are remembered: what still comes for them is ignored.
+/// How many streams that this side gave up are remembered: what still comes for them is ignored, and what comes for a stream that
+/// is older than those.
 const CANCELLED_MAX: usize = 1024;
 
 /// What came of bytes. A place is the number that the caller gave to a request.
@@ -115,6 +116,8 @@ pub struct Connection {
     live: Live,
     streams: Vec<Stream>,
     cancelled: VecDeque<u32>,
+    /// The highest number of those that are not remembered any more.
+    forgotten: u32,
     /// What may still be sent over all streams.
     window: i64,
     /// What was received and not given back to the peer's window.
@@ -155,6 +158,7 @@ impl Connection {
             live: Live::default(),
             streams: std::iter::repeat_with(Stream::default).take(places).collect(),
             cancelled: VecDeque::new(),
+            forgotten: 0,
             window: 65_535,
             unacknowledged_bytes: 0,
             unfinished: None,
@@ -336,7 +340,7 @@ impl Connection {
     fn reset(&mut self, id: u32, code: ErrorCode) {
         frame::rst_stream(&mut self.out, id, code);
         if self.cancelled.len() == CANCELLED_MAX {
-            self.cancelled.pop_front();
+            self.forgotten = self.cancelled.pop_front().unwrap_or_default().max(self.forgotten);
         }
         self.cancelled.push_back(id);
     }
@@ -444,12 +448,17 @@ impl Connection {
     fn place(&self, head: FrameHead) -> Result<Option<usize>, Http2Error> {
         match self.live.place(head.stream) {
             Some(place) => Ok(Some(place)),
-            None if self.cancelled.contains(&head.stream) => Ok(None),
+            None if self.is_given_up(head.stream) => Ok(None),
             None if head.stream % 2 == 1 && head.stream < self.next_id => {
                 Err(Http2Error::ClosedStream(head.stream))
             }
             None => Err(Http2Error::FrameStream { kind: head.kind, stream: head.stream }),
         }
+    }
+
+    fn is_given_up(&self, id: u32) -> bool {
+        let may_be = id % 2 == 1 && id <= self.forgotten;
+        may_be || self.cancelled.contains(&id)
     }
 
     fn headers<'a>(&mut self, head: FrameHead, payload: &[u8]) -> Result<Option<Event<'a>>, Http2Error> {
