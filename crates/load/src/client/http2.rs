@@ -191,6 +191,7 @@ impl<D: Driver> Http2<D> {
             self.push(link)?;
             // What was held back because so much waited to be sent.
             self.links[link].connection.pump(&self.requests);
+            self.start_waiting(link);
         }
     }
 

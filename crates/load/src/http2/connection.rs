@@ -189,10 +189,13 @@ impl Connection {
         }
     }
 
-    /// Whether a request can be sent now.
+    /// Whether a request can be sent now. Not while much waits to be sent, which a peer that does not read could make more and more.
     #[must_use]
     pub fn has_room(&self) -> bool {
-        self.is_ready && !self.is_going_away() && (self.live.len() as u64) < u64::from(self.peer.streams_max)
+        self.is_ready
+            && !self.is_going_away()
+            && (self.live.len() as u64) < u64::from(self.peer.streams_max)
+            && self.out.len() < OUT_BYTES_MAX
     }
 
     /// Whether it takes no more requests.
@@ -515,8 +518,7 @@ impl Connection {
         let block = self.heads.read(bytes)?;
         let head = FrameHead { length: bytes.len(), kind: frame::HEADERS, flags: 0, stream };
         let Some(place) = self.place(head)? else { return Ok(None) };
-        if !ends_stream {
-            // An interim answer, which may be one of many.
+        if matches!(block.head, Ok(ResponseHead { status: 100..200, .. })) {
             self.counts_as_idle()?;
         }
         match self.take_block(place, block, ends_stream) {
