@@ -115,8 +115,10 @@ pub enum HeadError {
     Status,
     #[error("a pseudo-header that no response has, or behind other headers")]
     PseudoHeader,
-    #[error("a header name that is empty or has capital letters")]
+    #[error("a header name that is empty, or has capital letters or other characters that none has")]
     Name,
+    #[error("a header value with a line end or a zero byte")]
+    Value,
     #[error("a header of the connection, which HTTP/2 has not")]
     ConnectionHeader,
     #[error("a content-length that is not one decimal number")]
