@@ -10,7 +10,9 @@ use super::live::Live;
 use super::reader::{Part, Reader};
 use super::request::{Request, RequestList};
 use super::settings::{self, PeerSettings, WINDOW_MAX};
-use super::{BLOCK_BYTES_MAX, BLOCK_FRAMES_MAX, FRAME_BYTES_MAX, IDLE_FRAMES_MAX, OUT_BYTES_MAX, WINDOW_BYTES};
+use super::{
+    BLOCK_BYTES_MAX, BLOCK_FRAMES_MAX, FRAME_BYTES_MAX, IDLE_FRAMES_MAX, OUT_BYTES_MAX, WINDOW_BYTES,
+};
 
 /// The highest number of a stream.
 const STREAM_MAX: u32 = (1 << 31) - 1;
