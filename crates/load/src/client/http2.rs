@@ -117,8 +117,8 @@ pub(crate) struct Http2<D> {
     reading: Option<Reading>,
     found: Option<Found>,
     dirty: Vec<usize>,
-    /// Connections whose slots were all closed: they are closed too, unless a slot is opened at once.
-    deserted: Vec<usize>,
+    /// Connections of which a slot was closed.
+    left: Vec<usize>,
     keeps_fields: bool,
     traffic: Traffic,
 }
@@ -148,7 +148,7 @@ impl<D: Driver> Http2<D> {
             reading: None,
             found: None,
             dirty: Vec::new(),
-            deserted: Vec::new(),
+            left: Vec::new(),
             keeps_fields: false,
             traffic: Traffic::default(),
         }
@@ -415,14 +415,22 @@ impl<D: Driver> Http2<D> {
         }
     }
 
-    /// Closes connections that no slot is on any more.
-    fn leave_deserted(&mut self) {
-        while let Some(link) = self.deserted.pop() {
-            if self.links[link].open_slots == 0 && self.links[link].phase != LinkPhase::Closed {
-                self.links[link].connection.close();
-                // Not of importance where it cannot be sent.
-                let _ = self.flush(link);
-                self.close_link(link);
+    /// Goes on where slots were closed: a connection that no slot is on any more is closed too. On any other there may be room now for
+    /// a request that waits, or nothing may be on its way any more that kept it from being replaced.
+    fn settle_left(&mut self) {
+        while let Some(link) = self.left.pop() {
+            match (self.links[link].phase, self.links[link].open_slots) {
+                (LinkPhase::Closed, _) => {}
+                (_, 0) => {
+                    self.links[link].connection.close();
+                    // Not of importance where it cannot be sent.
+                    let _ = self.flush(link);
+                    self.close_link(link);
+                }
+                _ => {
+                    self.start_waiting(link);
+                    self.replace(link);
+                }
             }
         }
     }
@@ -583,9 +591,7 @@ impl<D: Driver> Client for Http2<D> {
         // No event of it follows.
         self.events.retain(|event| slot_of(event) != slot);
         self.links[link].open_slots -= 1;
-        if self.links[link].open_slots == 0 {
-            self.deserted.push(link);
-        }
+        self.left.push(link);
     }
 
     fn is_open(&self, slot: usize) -> bool {
@@ -595,7 +601,7 @@ impl<D: Driver> Client for Http2<D> {
 
     fn wait(&mut self, timeout_ns: u64) {
         self.found = None;
-        self.leave_deserted();
+        self.settle_left();
         self.flush_all();
         let has_events = !self.events.is_empty();
         self.driver.wait(if has_events { 0 } else { timeout_ns });
