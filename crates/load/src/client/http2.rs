@@ -369,7 +369,12 @@ impl<D: Driver> Http2<D> {
                         self.trouble(first + place, Trouble::Reset(code), Failure::StreamReset);
                     }
                     Http2Event::NotTaken { place } => {
-                        self.slots[first + place].phase = SlotPhase::Waiting;
+                        let own = &mut self.slots[first + place];
+                        own.phase = SlotPhase::Waiting;
+                        // Its answer may have begun all the same, and another one follows.
+                        own.judgement.start();
+                        own.is_head_judged = false;
+                        own.kept.clear();
                         self.links[link].waiting.push_front(first + place);
                     }
                     Http2Event::Ready => self.ready(link),
