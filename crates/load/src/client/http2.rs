@@ -256,7 +256,6 @@ impl<D: Driver> Http2<D> {
 
     /// The connection is over, and with it what is on its way.
     fn fail(&mut self, link: usize, failure: Failure, trouble: Option<Http2Error>) {
-        self.close_link(link);
         let trouble = trouble.map(Trouble::Connection);
         for slot in self.slots_of(link) {
             let own = &mut self.slots[slot];
@@ -264,12 +263,10 @@ impl<D: Driver> Http2<D> {
                 SlotPhase::Closed => continue,
                 SlotPhase::Connecting => self.events.push_back(Event::ConnectFailed { slot, failure }),
                 SlotPhase::Idle | SlotPhase::Complete => self.events.push_back(Event::Closed { slot }),
-                SlotPhase::Waiting | SlotPhase::Busy => {
-                    let has_begun = own.is_head_judged || own.judgement.status().is_some();
-                    let failure = match failure {
-                        Failure::ClosedBeforeResponse if has_begun => Failure::ClosedMidResponse,
-                        failure => failure,
-                    };
+                SlotPhase::Waiting => self.events.push_back(Event::Failed { slot, failure }),
+                SlotPhase::Busy => {
+                    let has_begun = self.links[link].connection.head(slot % self.streams).is_some();
+                    let failure = cut_short(failure, has_begun);
                     self.events.push_back(Event::Failed { slot, failure });
                 }
             }
@@ -277,6 +274,7 @@ impl<D: Driver> Http2<D> {
             // Until its slot is closed it is not on any connection.
             own.phase = SlotPhase::Idle;
         }
+        self.close_link(link);
     }
 
     fn close_link(&mut self, link: usize) {
@@ -319,10 +317,11 @@ impl<D: Driver> Http2<D> {
     fn ended(&mut self, link: usize, failure: Failure) {
         if self.links[link].connection.is_going_away() {
             // What it had taken will not be answered.
-            let places = self.slots_of(link);
-            for slot in places {
+            for slot in self.slots_of(link) {
                 if self.slots[slot].phase == SlotPhase::Busy {
-                    self.links[link].connection.cancel(slot % self.streams);
+                    let (connection, place) = (&mut self.links[link].connection, slot % self.streams);
+                    let failure = cut_short(failure, connection.head(place).is_some());
+                    connection.cancel(place);
                     self.slots[slot].phase = SlotPhase::Idle;
                     self.events.push_back(Event::Failed { slot, failure });
                 }
@@ -635,6 +634,14 @@ impl<D: Driver> Client for Http2<D> {
 
     fn tls(&self) -> Option<&Handshakes> {
         self.driver.tls()
+    }
+}
+
+/// What a closed connection is to a request whose answer has begun, or has not.
+fn cut_short(failure: Failure, has_begun: bool) -> Failure {
+    match failure {
+        Failure::ClosedBeforeResponse if has_begun => Failure::ClosedMidResponse,
+        failure => failure,
     }
 }
 
