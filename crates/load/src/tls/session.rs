@@ -192,7 +192,15 @@ impl Session {
             match kind {
                 NEW_SESSION_TICKET => self.keeper.handle_new_session_ticket(body)?,
                 KEY_UPDATE => {
-                    let asks_for_ours = body == [1];
+                    let asks_for_ours = match body {
+                        [0] => false,
+                        [1] => true,
+                        _ => return Err(TlsError::Unexpected { what: "message", kind }),
+                    };
+                    if self.message.len() > 4 + length {
+                        // What follows is sealed with the next keys, so that nothing can be in this record.
+                        return Err(TlsError::Unexpected { what: "message", kind });
+                    }
                     self.rx = Keys::new(self.keeper.update_rx_secret()?)?;
                     if asks_for_ours {
                         self.tx.seal(Content::Handshake, &[KEY_UPDATE, 0, 0, 1, 0], &mut self.reply);
