@@ -117,8 +117,8 @@ pub(crate) struct Http2<D> {
     reading: Option<Reading>,
     found: Option<Found>,
     dirty: Vec<usize>,
-    /// Connections whose slots were all closed: they are closed too, unless a slot is opened at once.
-    deserted: Vec<usize>,
+    /// Connections of which a slot was closed.
+    left: Vec<usize>,
     keeps_fields: bool,
     traffic: Traffic,
 }
@@ -148,7 +148,7 @@ impl<D: Driver> Http2<D> {
             reading: None,
             found: None,
             dirty: Vec::new(),
-            deserted: Vec::new(),
+            left: Vec::new(),
             keeps_fields: false,
             traffic: Traffic::default(),
         }
@@ -191,6 +191,7 @@ impl<D: Driver> Http2<D> {
             self.push(link)?;
             // What was held back because so much waited to be sent.
             self.links[link].connection.pump(&self.requests);
+            self.start_waiting(link);
         }
     }
 
@@ -255,7 +256,6 @@ impl<D: Driver> Http2<D> {
 
     /// The connection is over, and with it what is on its way.
     fn fail(&mut self, link: usize, failure: Failure, trouble: Option<Http2Error>) {
-        self.close_link(link);
         let trouble = trouble.map(Trouble::Connection);
         for slot in self.slots_of(link) {
             let own = &mut self.slots[slot];
@@ -263,12 +263,10 @@ impl<D: Driver> Http2<D> {
                 SlotPhase::Closed => continue,
                 SlotPhase::Connecting => self.events.push_back(Event::ConnectFailed { slot, failure }),
                 SlotPhase::Idle | SlotPhase::Complete => self.events.push_back(Event::Closed { slot }),
-                SlotPhase::Waiting | SlotPhase::Busy => {
-                    let has_begun = own.is_head_judged || own.judgement.status().is_some();
-                    let failure = match failure {
-                        Failure::ClosedBeforeResponse if has_begun => Failure::ClosedMidResponse,
-                        failure => failure,
-                    };
+                SlotPhase::Waiting => self.events.push_back(Event::Failed { slot, failure }),
+                SlotPhase::Busy => {
+                    let has_begun = self.links[link].connection.head(slot % self.streams).is_some();
+                    let failure = cut_short(failure, has_begun);
                     self.events.push_back(Event::Failed { slot, failure });
                 }
             }
@@ -276,6 +274,7 @@ impl<D: Driver> Http2<D> {
             // Until its slot is closed it is not on any connection.
             own.phase = SlotPhase::Idle;
         }
+        self.close_link(link);
     }
 
     fn close_link(&mut self, link: usize) {
@@ -318,10 +317,11 @@ impl<D: Driver> Http2<D> {
     fn ended(&mut self, link: usize, failure: Failure) {
         if self.links[link].connection.is_going_away() {
             // What it had taken will not be answered.
-            let places = self.slots_of(link);
-            for slot in places {
+            for slot in self.slots_of(link) {
                 if self.slots[slot].phase == SlotPhase::Busy {
-                    self.links[link].connection.cancel(slot % self.streams);
+                    let (connection, place) = (&mut self.links[link].connection, slot % self.streams);
+                    let failure = cut_short(failure, connection.head(place).is_some());
+                    connection.cancel(place);
                     self.slots[slot].phase = SlotPhase::Idle;
                     self.events.push_back(Event::Failed { slot, failure });
                 }
@@ -368,7 +368,12 @@ impl<D: Driver> Http2<D> {
                         self.trouble(first + place, Trouble::Reset(code), Failure::StreamReset);
                     }
                     Http2Event::NotTaken { place } => {
-                        self.slots[first + place].phase = SlotPhase::Waiting;
+                        let own = &mut self.slots[first + place];
+                        own.phase = SlotPhase::Waiting;
+                        // Its answer may have begun all the same, and another one follows.
+                        own.judgement.start();
+                        own.is_head_judged = false;
+                        own.kept.clear();
                         self.links[link].waiting.push_front(first + place);
                     }
                     Http2Event::Ready => self.ready(link),
@@ -414,14 +419,22 @@ impl<D: Driver> Http2<D> {
         }
     }
 
-    /// Closes connections that no slot is on any more.
-    fn leave_deserted(&mut self) {
-        while let Some(link) = self.deserted.pop() {
-            if self.links[link].open_slots == 0 && self.links[link].phase != LinkPhase::Closed {
-                self.links[link].connection.close();
-                // Not of importance where it cannot be sent.
-                let _ = self.flush(link);
-                self.close_link(link);
+    /// Goes on where slots were closed: a connection that no slot is on any more is closed too. On any other there may be room now for
+    /// a request that waits, or nothing may be on its way any more that kept it from being replaced.
+    fn settle_left(&mut self) {
+        while let Some(link) = self.left.pop() {
+            match (self.links[link].phase, self.links[link].open_slots) {
+                (LinkPhase::Closed, _) => {}
+                (_, 0) => {
+                    self.links[link].connection.close();
+                    // Not of importance where it cannot be sent.
+                    let _ = self.flush(link);
+                    self.close_link(link);
+                }
+                _ => {
+                    self.start_waiting(link);
+                    self.replace(link);
+                }
             }
         }
     }
@@ -582,9 +595,7 @@ impl<D: Driver> Client for Http2<D> {
         // No event of it follows.
         self.events.retain(|event| slot_of(event) != slot);
         self.links[link].open_slots -= 1;
-        if self.links[link].open_slots == 0 {
-            self.deserted.push(link);
-        }
+        self.left.push(link);
     }
 
     fn is_open(&self, slot: usize) -> bool {
@@ -594,7 +605,7 @@ impl<D: Driver> Client for Http2<D> {
 
     fn wait(&mut self, timeout_ns: u64) {
         self.found = None;
-        self.leave_deserted();
+        self.settle_left();
         self.flush_all();
         let has_events = !self.events.is_empty();
         self.driver.wait(if has_events { 0 } else { timeout_ns });
@@ -623,6 +634,14 @@ impl<D: Driver> Client for Http2<D> {
 
     fn tls(&self) -> Option<&Handshakes> {
         self.driver.tls()
+    }
+}
+
+/// What a closed connection is to a request whose answer has begun, or has not.
+fn cut_short(failure: Failure, has_begun: bool) -> Failure {
+    match failure {
+        Failure::ClosedBeforeResponse if has_begun => Failure::ClosedMidResponse,
+        failure => failure,
     }
 }
 

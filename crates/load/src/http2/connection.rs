@@ -10,11 +10,14 @@ use super::live::Live;
 use super::reader::{Part, Reader};
 use super::request::{Request, RequestList};
 use super::settings::{self, PeerSettings, WINDOW_MAX};
-use super::{BLOCK_BYTES_MAX, BLOCK_FRAMES_MAX, IDLE_FRAMES_MAX, OUT_BYTES_MAX, WINDOW_BYTES};
+use super::{
+    BLOCK_BYTES_MAX, BLOCK_FRAMES_MAX, FRAME_BYTES_MAX, IDLE_FRAMES_MAX, OUT_BYTES_MAX, WINDOW_BYTES,
+};
 
 /// The highest number of a stream.
 const STREAM_MAX: u32 = (1 << 31) - 1;
-/// How many streams that this side gave up are remembered: what still comes for them is ignored.
+/// How many streams that this side gave up are remembered: what still comes for them is ignored, and what comes for a stream that
+/// is older than those.
 const CANCELLED_MAX: usize = 1024;
 
 /// What came of bytes. A place is the number that the caller gave to a request.
@@ -115,6 +118,8 @@ pub struct Connection {
     live: Live,
     streams: Vec<Stream>,
     cancelled: VecDeque<u32>,
+    /// The highest number of those that are not remembered any more.
+    forgotten: u32,
     /// What may still be sent over all streams.
     window: i64,
     /// What was received and not given back to the peer's window.
@@ -155,6 +160,7 @@ impl Connection {
             live: Live::default(),
             streams: std::iter::repeat_with(Stream::default).take(places).collect(),
             cancelled: VecDeque::new(),
+            forgotten: 0,
             window: 65_535,
             unacknowledged_bytes: 0,
             unfinished: None,
@@ -185,10 +191,13 @@ impl Connection {
         }
     }
 
-    /// Whether a request can be sent now.
+    /// Whether a request can be sent now. Not while much waits to be sent, which a peer that does not read could make more and more.
     #[must_use]
     pub fn has_room(&self) -> bool {
-        self.is_ready && !self.is_going_away() && (self.live.len() as u64) < u64::from(self.peer.streams_max)
+        self.is_ready
+            && !self.is_going_away()
+            && (self.live.len() as u64) < u64::from(self.peer.streams_max)
+            && self.out.len() < OUT_BYTES_MAX
     }
 
     /// Whether it takes no more requests.
@@ -279,12 +288,15 @@ impl Connection {
             upload,
         };
         if has_upload {
-            self.uploads.push_back(place);
+            // It may stand there since an earlier request of this place, whose body was not wanted to its end.
+            if !self.uploads.contains(&place) {
+                self.uploads.push_back(place);
+            }
             self.pump(requests);
         }
     }
 
-    /// Sends of bodies what windows allow, and not so much that it piles up here. To be called when there is [`Event::Room`] or
+    /// Sends of bodies what windows allow, in frames that every peer takes, and not so much that it piles up here. To be called when there is [`Event::Room`] or
     /// what was to be sent is.
     pub(crate) fn pump(&mut self, requests: &RequestList) {
         for _ in 0..self.uploads.len() {
@@ -305,7 +317,7 @@ impl Connection {
             Source::Own(body) => body.as_slice(),
         };
         while *sent < body.len() {
-            let room = self.window.min(*window).min(self.peer.frame_bytes_max as i64);
+            let room = self.window.min(*window).min(FRAME_BYTES_MAX as i64);
             let Ok(room @ 1..) = usize::try_from(room) else { return false };
             if self.out.len() >= OUT_BYTES_MAX {
                 return false;
@@ -314,6 +326,7 @@ impl Connection {
             frame::data(&mut self.out, *id, &body[*sent..end], end == body.len());
             let bytes = (end - *sent) as i64;
             (*window, self.window, *sent) = (*window - bytes, self.window - bytes, end);
+            self.idle_frames = 0;
         }
         *upload = None;
         true
@@ -332,9 +345,21 @@ impl Connection {
     fn reset(&mut self, id: u32, code: ErrorCode) {
         frame::rst_stream(&mut self.out, id, code);
         if self.cancelled.len() == CANCELLED_MAX {
-            self.cancelled.pop_front();
+            self.forgotten = self.cancelled.pop_front().unwrap_or_default().max(self.forgotten);
         }
         self.cancelled.push_back(id);
+    }
+
+    /// How many places stand in line to send more of a body.
+    #[cfg(test)]
+    pub(super) fn uploads_waiting(&self) -> usize {
+        self.uploads.len()
+    }
+
+    /// Only one number is left for the next stream.
+    #[cfg(test)]
+    pub(super) fn use_up_numbers(&mut self) {
+        self.next_id = STREAM_MAX;
     }
 
     /// Informs the peer that this side ends the connection in good order.
@@ -370,10 +395,7 @@ impl Connection {
                     self.reader.give_back(carried);
                     event?
                 }
-                Some(Part::DataHead(head)) => {
-                    self.data_head(head)?;
-                    None
-                }
+                Some(Part::DataHead(head)) => self.data_head(head)?,
                 Some(Part::Data { stream, bytes, is_end }) => self.data(stream, bytes, is_end)?,
             };
             if event.is_some() {
@@ -431,12 +453,17 @@ impl Connection {
     fn place(&self, head: FrameHead) -> Result<Option<usize>, Http2Error> {
         match self.live.place(head.stream) {
             Some(place) => Ok(Some(place)),
-            None if self.cancelled.contains(&head.stream) => Ok(None),
+            None if self.is_given_up(head.stream) => Ok(None),
             None if head.stream % 2 == 1 && head.stream < self.next_id => {
                 Err(Http2Error::ClosedStream(head.stream))
             }
             None => Err(Http2Error::FrameStream { kind: head.kind, stream: head.stream }),
         }
+    }
+
+    fn is_given_up(&self, id: u32) -> bool {
+        let may_be = id % 2 == 1 && id <= self.forgotten;
+        may_be || self.cancelled.contains(&id)
     }
 
     fn headers<'a>(&mut self, head: FrameHead, payload: &[u8]) -> Result<Option<Event<'a>>, Http2Error> {
@@ -493,6 +520,9 @@ impl Connection {
         let block = self.heads.read(bytes)?;
         let head = FrameHead { length: bytes.len(), kind: frame::HEADERS, flags: 0, stream };
         let Some(place) = self.place(head)? else { return Ok(None) };
+        if matches!(block.head, Ok(ResponseHead { status: 100..200, .. })) {
+            self.counts_as_idle()?;
+        }
         match self.take_block(place, block, ends_stream) {
             Ok(true) => self.end(place, stream, &[]),
             Ok(false) => Ok(None),
@@ -514,7 +544,7 @@ impl Connection {
         match found.status {
             // The final one follows.
             100..200 if ends_stream => return Err(HeadError::Order),
-            100..200 => self.counts_as_idle().map_err(|_| HeadError::Order)?,
+            100..200 => {}
             _ => (*head, *fields) = (Some(found), block.fields),
         }
         Ok(ends_stream)
@@ -530,8 +560,11 @@ impl Connection {
     ) -> Result<Option<Event<'a>>, Http2Error> {
         let Stream { head, body_bytes, is_head_request, upload, .. } = &mut self.streams[place];
         let has_no_body = *is_head_request || matches!(head, Some(ResponseHead { status: 204 | 304, .. }));
-        let promised = head.and_then(|head| head.content_length).filter(|_| !has_no_body);
-        let is_whole = promised.is_none_or(|promised| promised == *body_bytes);
+        let promised = head.and_then(|head| head.content_length);
+        let is_whole = match has_no_body {
+            true => *body_bytes == 0,
+            false => promised.is_none_or(|promised| promised == *body_bytes),
+        };
         let is_early = upload.take().is_some();
         self.live.remove(stream);
         (self.idle_frames, self.has_answered) = (0, true);
@@ -556,33 +589,39 @@ impl Connection {
 
     /// Counts a frame with data against the windows.
     #[inline]
-    fn data_head(&mut self, head: FrameHead) -> Result<(), Http2Error> {
+    fn data_head<'a>(&mut self, head: FrameHead) -> Result<Option<Event<'a>>, Http2Error> {
         if !self.is_ready {
             return Err(Http2Error::NoSettings);
         }
         if self.unfinished.is_some() {
             return Err(Http2Error::Interrupted);
         }
-        if head.length == 0 && !head.has(frame::END_STREAM) {
-            self.counts_as_idle()?;
-        }
         let bytes = head.length as u32;
         self.unacknowledged_bytes += bytes;
-        if self.unacknowledged_bytes > WINDOW_BYTES {
-            return Err(Http2Error::WindowExceeded);
-        }
+        // No peer gets to the end of a window: it is given more long before.
         if self.unacknowledged_bytes > WINDOW_BYTES / 2 {
             frame::window_update(&mut self.out, 0, self.unacknowledged_bytes);
             self.unacknowledged_bytes = 0;
         }
-        let Some(place) = self.place(head)? else { return Ok(()) };
+        let Some(place) = self.place(head)? else {
+            if head.length == 0 {
+                self.counts_as_idle()?;
+            }
+            return Ok(None);
+        };
+        if self.streams[place].head.is_none() {
+            let is_over = head.has(frame::END_STREAM);
+            return Ok(Some(self.malformed(place, head.stream, HeadError::Order, is_over)));
+        }
+        // Until there is data in it: it may be padding alone.
+        self.counts_as_idle()?;
         let Stream { id, given_bytes, .. } = &mut self.streams[place];
-        *given_bytes = given_bytes.checked_sub(bytes).ok_or(Http2Error::WindowExceeded)?;
+        *given_bytes = given_bytes.saturating_sub(bytes);
         if *given_bytes < WINDOW_BYTES / 2 && !head.has(frame::END_STREAM) {
             frame::window_update(&mut self.out, *id, WINDOW_BYTES - *given_bytes);
             *given_bytes = WINDOW_BYTES;
         }
-        Ok(())
+        Ok(None)
     }
 
     #[inline]
@@ -594,11 +633,11 @@ impl Connection {
     ) -> Result<Option<Event<'a>>, Http2Error> {
         // Its head was accepted, and the stream may have been given up since.
         let Some(place) = self.live.place(stream) else { return Ok(None) };
-        let Stream { head, body_bytes, .. } = &mut self.streams[place];
-        if head.is_none() {
-            return Ok(Some(self.malformed(place, stream, HeadError::Order, is_end)));
-        }
+        let Stream { body_bytes, .. } = &mut self.streams[place];
         *body_bytes += bytes.len() as u64;
+        if !bytes.is_empty() {
+            self.idle_frames = 0;
+        }
         if is_end {
             return self.end(place, stream, bytes);
         }

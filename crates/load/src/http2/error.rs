@@ -84,8 +84,6 @@ pub enum Http2Error {
     WindowOverflow,
     #[error("a window update of nothing")]
     EmptyWindowUpdate,
-    #[error("more data than the window allows")]
-    WindowExceeded,
     #[error("{IDLE_FRAMES_MAX} frames in a row that bring no answer nearer", IDLE_FRAMES_MAX = super::IDLE_FRAMES_MAX)]
     Flood,
     #[error("the server ended the connection: GOAWAY with {0}")]
@@ -99,7 +97,7 @@ impl Http2Error {
             Http2Error::FrameTooLong { .. } | Http2Error::FrameLength { .. } => ErrorCode::FRAME_SIZE,
             Http2Error::ClosedStream(_) => ErrorCode::STREAM_CLOSED,
             Http2Error::Hpack => ErrorCode::COMPRESSION,
-            Http2Error::WindowOverflow | Http2Error::WindowExceeded => ErrorCode::FLOW_CONTROL,
+            Http2Error::WindowOverflow => ErrorCode::FLOW_CONTROL,
             Http2Error::Flood | Http2Error::BlockTooLong | Http2Error::BlockFrames => {
                 ErrorCode::ENHANCE_YOUR_CALM
             }
@@ -117,8 +115,10 @@ pub enum HeadError {
     Status,
     #[error("a pseudo-header that no response has, or behind other headers")]
     PseudoHeader,
-    #[error("a header name that is empty or has capital letters")]
+    #[error("a header name that is empty, or has capital letters or other characters that none has")]
     Name,
+    #[error("a header value with a line end or a zero byte")]
+    Value,
     #[error("a header of the connection, which HTTP/2 has not")]
     ConnectionHeader,
     #[error("a content-length that is not one decimal number")]

@@ -159,8 +159,13 @@ impl Parts {
 
     fn regular(&mut self, name: &[u8], value: &[u8]) -> Result<(), HeadError> {
         self.has_regular = true;
-        if name.is_empty() || name.iter().any(u8::is_ascii_uppercase) {
+        if name.is_empty()
+            || !name.iter().all(|byte| matches!(byte, b'!'..=b'~') && !matches!(byte, b'A'..=b'Z' | b':'))
+        {
             return Err(HeadError::Name);
+        }
+        if memchr::memchr3(b'\r', b'\n', b'\0', value).is_some() {
+            return Err(HeadError::Value);
         }
         match name {
             b"connection" | b"keep-alive" | b"proxy-connection" | b"transfer-encoding" | b"upgrade" => {

@@ -43,7 +43,10 @@ pub enum TlsError {
     /// The peer ended the connection with an alert.
     #[error("the server ended the connection with TLS alert {0}")]
     Alert(u8),
-    /// The system gave no random bytes, or another failure of the library.
+    /// The server asks for new keys again and again, and does not read the answers.
+    #[error("more updates of TLS keys than the server reads answers to")]
+    KeyUpdates,
+    /// A certificate authority is no certificate.
     #[error("a certificate authority that cannot be used: {0}")]
     Roots(String),
     /// A name that cannot stand in a certificate.

@@ -73,6 +73,7 @@ impl Handshake {
                 Ok(ConnectionState::WriteTraffic(_)) => Some(is_over),
                 Ok(_) => return Err(TlsError::ClosedInHandshake),
                 Err(error) => {
+                    self.incoming.drain(..discard);
                     self.encode_alert(out);
                     return Err(error.into());
                 }
@@ -84,14 +85,16 @@ impl Handshake {
         }
     }
 
-    /// What rustls has to say to the server about a failure.
+    /// What rustls has to say to the server about a failure. It has places of the bytes that it was given, and has to be given them
+    /// again.
     fn encode_alert(&mut self, out: &mut Vec<u8>) {
-        while let Ok(ConnectionState::EncodeTlsData(mut data)) =
-            self.connection.process_tls_records(&mut []).state
-        {
+        loop {
+            let UnbufferedStatus { discard, state, .. } = self.connection.process_tls_records(&mut self.incoming);
+            let Ok(ConnectionState::EncodeTlsData(mut data)) = state else { return };
             if encode(out, |room| data.encode(room)).is_err() {
                 return;
             }
+            self.incoming.drain(..discard);
         }
     }
 

@@ -16,6 +16,9 @@ use crate::tally::Failure;
 /// How much text is sealed at a time, so that a long upload does not lie in memory twice.
 const TEXT_BYTES_MAX: usize = 256 * 1024;
 
+/// How much of answers to updates of keys waits for a server that does not read.
+const REPLIES_BYTES_MAX: usize = 16 * 1024;
+
 #[derive(Debug, Default)]
 enum Phase {
     /// There is no connection, or none yet.
@@ -166,8 +169,12 @@ impl<D: Driver> Secured<D> {
         let mut at = reading.at.min(bytes.len());
         let outcome = session.read(bytes, &mut at);
         let is_last = at == bytes.len() && !session.has_carried_record();
+        let mut outcome = outcome;
         if !session.reply.is_empty() {
             own.waiting.append(&mut session.reply);
+            if own.waiting.len() > REPLIES_BYTES_MAX {
+                outcome = Err(TlsError::KeyUpdates);
+            }
             // A failure to send it is found by the next send.
             let _ = self.flush(slot);
         }

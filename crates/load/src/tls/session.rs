@@ -71,8 +71,19 @@ impl Session {
 
     /// Whether a whole record is kept that was not read: it came with the end of the handshake.
     pub(super) fn has_carried_record(&self) -> bool {
-        !self.is_read && matches!(record::length(&self.carry), Ok(Some(length)) if length <= self.carry.len())
-            || !self.is_read && record::length(&self.carry).is_err()
+        let read = if self.is_read { self.read_length() } else { 0 };
+        let rest = self.carry.get(read..).unwrap_or_default();
+        match record::length(rest) {
+            Ok(Some(length)) => length <= rest.len(),
+            Ok(None) => false,
+            // To be found by whoever reads it.
+            Err(_) => true,
+        }
+    }
+
+    /// The length of the carried record that was read.
+    fn read_length(&self) -> usize {
+        record::length(&self.carry).ok().flatten().unwrap_or(self.carry.len())
     }
 
     /// Appends the records of `text` to `out`.
@@ -165,12 +176,8 @@ impl Session {
 
     /// Forgets the carried record that was read. Others may be behind it that came with the end of the handshake.
     fn carry_on(&mut self) {
-        let length = record::length(&self.carry).ok().flatten().unwrap_or(self.carry.len());
-        if length >= self.carry.len() {
-            self.carry.clear();
-        } else {
-            self.carry.drain(..length);
-        }
+        let length = self.read_length().min(self.carry.len());
+        self.carry.drain(..length);
     }
 
     /// Handles whole messages after the handshake.
@@ -185,7 +192,15 @@ impl Session {
             match kind {
                 NEW_SESSION_TICKET => self.keeper.handle_new_session_ticket(body)?,
                 KEY_UPDATE => {
-                    let asks_for_ours = body == [1];
+                    let asks_for_ours = match body {
+                        [0] => false,
+                        [1] => true,
+                        _ => return Err(TlsError::Unexpected { what: "message", kind }),
+                    };
+                    if self.message.len() > 4 + length {
+                        // What follows is sealed with the next keys, so that nothing can be in this record.
+                        return Err(TlsError::Unexpected { what: "message", kind });
+                    }
                     self.rx = Keys::new(self.keeper.update_rx_secret()?)?;
                     if asks_for_ours {
                         self.tx.seal(Content::Handshake, &[KEY_UPDATE, 0, 0, 1, 0], &mut self.reply);
