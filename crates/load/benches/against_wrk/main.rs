@@ -1,36 +1,45 @@
-//! What a request costs the generator in CPU time, beside wrk, h2load, shb and a bare io_uring loop.
+//! What a request costs the generator in CPU time: Tare beside wrk, h2load, shb and a bare io_uring loop.
 //!
-//! `cargo bench -p tare-load --bench against_wrk -- [--rounds 9] [--seconds 2] [--connections 64,400]
-//! [--body 12,102400] [--seed 1] [--json]`. Each tool is a process of its own on one CPU, the same server for all on
-//! another; in every round each has one turn, in an order drawn anew. CPU time is what the kernel has charged to the
-//! ended process, all of it; requests are those that the tool itself says were answered.
+//! Each tool is a process of its own on one CPU, the same server for all on another; in every round each has one turn, in an
+//! order drawn anew. CPU time is what the kernel has charged to the ended process, all of it, handshakes too; requests are those
+//! that the tool itself says were answered. Tare compares every byte of every body. No other tool does.
+//!
+//! | command, after `cargo bench -p tare-load --bench against_wrk -- ` | what |
+//! |---|---|
+//! | (nothing) | HTTP/1.1 of our own server; all related to wrk |
+//! | `--protocol tls` | HTTP/1.1 over TLS of nginx (`apt-get install nginx-light`); wrk and h2load have OpenSSL |
+//! | `--protocol tls --body 1048576 --connections 64` | the same with large bodies: also what goes through in a second |
+//! | `--protocol h2c --body 12` | HTTP/2 of nghttpd (`apt-get install nghttp2-server`), with 1, 8, 32 and 100 streams; related to h2load |
+//! | `--protocol h2 --body 12` | the same over TLS |
+//! | `--protocol h2 --server nginx --body 12,102400` | the same of nginx |
+//!
+//! `[--protocol http1|tls|h2c|h2] [--server own|nginx|nghttpd] [--rounds 9] [--seconds 2] [--connections 64,400]
+//! [--streams 1,8,32,100] [--body 12,102400] [--seed 1] [--json]`. nginx and nghttpd have one thread, a certificate of P-256 and one
+//! suite, TLS_AES_128_GCM_SHA256 of TLS 1.3. Whatever ends this program ends all that it started.
 
 mod bare;
 #[path = "../../tests/kit/mod.rs"]
 mod kit;
+mod leash;
+mod options;
+mod outputs;
+mod run;
+mod servers;
 mod table;
 mod tools;
 
 use std::error::Error;
-use std::process::{Command, ExitCode};
-use std::str::FromStr;
+use std::process::ExitCode;
 
 use kit::load::drivers;
-use kit::process::{Server, cpus, pin, raise_descriptors, serve_in_process};
+use kit::process::{cpus, pin, raise_descriptors, serve_in_process};
+use options::Options;
+use run::run;
+use servers::Running;
 use table::Table;
 use tare_load::DriverKind;
 use tare_load::schedule::SplitMix64;
 use tools::{Cell, Tool};
-
-/// What is asked for.
-struct Options {
-    rounds: usize,
-    seconds: u64,
-    connections: Vec<usize>,
-    bodies: Vec<usize>,
-    seed: u64,
-    json: bool,
-}
 
 fn main() -> ExitCode {
     // Cargo adds `--bench`.
@@ -54,59 +63,16 @@ fn act(words: &[String]) -> Result<(), Box<dyn Error>> {
     }
 }
 
-impl Options {
-    fn parse(words: &[String]) -> Result<Options, Box<dyn Error>> {
-        let (connections, bodies) = (vec![64, 400], vec![12, 102_400]);
-        let mut options = Options { rounds: 9, seconds: 2, connections, bodies, seed: 1, json: false };
-        let mut rest = words.iter();
-        while let Some(word) = rest.next() {
-            let mut value = || rest.next().ok_or(format!("{word} needs a value"));
-            match word.as_str() {
-                "--rounds" => options.rounds = value()?.parse()?,
-                "--seconds" => options.seconds = value()?.parse()?,
-                "--connections" => options.connections = list(value()?)?,
-                "--body" => options.bodies = list(value()?)?,
-                "--seed" => options.seed = value()?.parse()?,
-                "--json" => options.json = true,
-                other => {
-                    let known = "--rounds, --seconds, --connections, --body, --seed or --json";
-                    return Err(format!("\"{other}\" is not known: give {known}").into());
-                }
-            }
-        }
-        if options.rounds == 0 || options.seconds == 0 {
-            return Err("nothing to measure: give at least 1 round and 1 second".into());
-        }
-        Ok(options)
-    }
-}
-
-fn list(words: &str) -> Result<Vec<usize>, <usize as FromStr>::Err> {
-    words.split(',').map(str::parse).collect()
-}
-
 fn compare(options: &Options) -> Result<(), Box<dyn Error>> {
-    let tools = tools::find(drivers().contains(&DriverKind::IoUring))?;
+    let tools = tools::find(options.protocol, drivers().contains(&DriverKind::IoUring))?;
     raise_descriptors(options.connections.iter().max().map_or(0, |most| *most as u64 + 100))?;
     let cpus = cpus();
     let (server_cpu, tool_cpu) = (cpus[0], *cpus.get(1).unwrap_or(&cpus[0]));
     pin(&[server_cpu]);
-    let servers = options.bodies.iter().map(|bytes| server(*bytes)).collect::<Result<Vec<_>, _>>()?;
+    let start = |bytes: &usize| options.serving.start(options.protocol, *bytes);
+    let servers = options.bodies.iter().map(start).collect::<Result<Vec<_>, _>>()?;
     pin(&[tool_cpu]);
-    let mut tables: Vec<Table> = Vec::new();
-    for (server, &body_bytes) in servers.iter().zip(&options.bodies) {
-        for &connections in &options.connections {
-            let cell = Cell {
-                target: server.target,
-                connections,
-                body_bytes,
-                seconds: options.seconds,
-                requests: 0,
-            };
-            let tools = tools.iter().map(Tool::name).collect();
-            tables.push(Table { cell, tools, rounds: Vec::new() });
-        }
-    }
+    let mut tables = tables(options, &servers, &tools);
     let turns = options.rounds * tables.len() * tools.len();
     let note = if server_cpu == tool_cpu {
         "; one CPU: the server takes half of it, so requests/s are about half, and CPU time holds more cache misses"
@@ -122,7 +88,7 @@ fn compare(options: &Options) -> Result<(), Box<dyn Error>> {
     if options.json {
         let tables: Vec<_> = tables.iter().map(Table::json).collect();
         let all = serde_json::json!({
-            "machine": tools::machine(),
+            "machine": table::machine(),
             "server_cpu": server_cpu,
             "tool_cpu": tool_cpu,
             "seed": options.seed,
@@ -130,19 +96,37 @@ fn compare(options: &Options) -> Result<(), Box<dyn Error>> {
         });
         println!("{all:#}");
     } else {
-        println!("{}: CPU time of the load generator for each request{note}", tools::machine());
+        println!("{}: CPU time of the load generator for each request{note}", table::machine());
         tables.iter().for_each(Table::print);
     }
     Ok(())
 }
 
+/// Every load: each body has a server of its own.
+fn tables(options: &Options, servers: &[Running], tools: &[Tool]) -> Vec<Table> {
+    let mut tables = Vec::new();
+    for (server, &body_bytes) in servers.iter().zip(&options.bodies) {
+        for &connections in &options.connections {
+            for &streams in &options.streams {
+                let Options { protocol, seconds, .. } = *options;
+                let target = server.target;
+                let cell = Cell { target, protocol, connections, streams, body_bytes, seconds, requests: 0 };
+                let tools = tools.iter().map(Tool::name).collect();
+                tables.push(Table { cell, server: options.serving.name(), tools, rounds: Vec::new() });
+            }
+        }
+    }
+    tables
+}
+
 /// All rounds: every load, and every tool in random order, within each of them.
 fn measure(options: &Options, tools: &[Tool], tables: &mut [Table]) -> Result<(), Box<dyn Error>> {
     let mut random = SplitMix64::new(options.seed);
-    let wrk = tools.iter().find(|tool| matches!(tool, Tool::Wrk(_))).ok_or("no wrk")?;
+    let pilot = tools.iter().find(|tool| tool.is_timed()).ok_or("no tool that ends after a time")?;
     for table in tables.iter_mut() {
         // It is not recorded: it warms the server up.
-        table.cell.requests = wrk.run(&table.cell)?.requests.max(table.cell.connections as u64);
+        let least = (table.cell.connections * table.cell.streams) as u64;
+        table.cell.requests = run(pilot, &table.cell)?.requests.max(least);
     }
     for round in 0..options.rounds {
         for table in tables.iter_mut() {
@@ -152,17 +136,11 @@ fn measure(options: &Options, tools: &[Tool], tables: &mut [Table]) -> Result<()
             }
             let mut readings = vec![None; tools.len()];
             for index in order {
-                readings[index] = Some(tools[index].run(&table.cell)?);
+                readings[index] = Some(run(&tools[index], &table.cell)?);
             }
             table.rounds.push(readings.into_iter().flatten().collect());
         }
         eprintln!("round {} of {}", round + 1, options.rounds);
     }
     Ok(())
-}
-
-fn server(body_bytes: usize) -> std::io::Result<Server> {
-    let mut command = Command::new(std::env::current_exe()?);
-    command.args(["server", &body_bytes.to_string()]);
-    Server::start(command)
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tare_load::{
-    ExpectedBody, Generator, Load, Protocol, Schedule, Settings, Stop, TlsClient, TlsOptions, Trust,
+    ExpectedBody, Generator, Load, Protocol, RunReport, Schedule, Settings, Stop, TlsClient, TlsOptions,
+    Trust,
 };
 
 use super::fixed::body;
@@ -15,19 +16,19 @@ use super::load::{exchange, pool, settings};
 /// of it. The body is compared with the one that the example `server` sends, or not looked at with BODY_BYTES `any`. The
 /// protocol is `http1`, `tls`, `h2` or `h2c`; any certificate is accepted.
 pub fn run(words: &[String]) -> Result<(), Box<dyn std::error::Error>> {
+    print(report(words)?);
+    Ok(())
+}
+
+/// What came of it.
+pub fn report(words: &[String]) -> Result<RunReport, Box<dyn std::error::Error>> {
     let word = |index: usize, default: &'static str| words.get(index).map_or(default, String::as_str);
     let expected = match word(4, "12") {
         "any" => ExpectedBody::Any,
         bytes => ExpectedBody::Exact(body(bytes.parse()?)),
     };
     let target: SocketAddr = word(0, "127.0.0.1:8080").parse()?;
-    let protocol = match word(6, "http1") {
-        "http1" => Protocol::Http1,
-        "tls" => Protocol::Http1Tls,
-        "h2" => Protocol::H2,
-        "h2c" => Protocol::H2c,
-        other => return Err(format!("there is no protocol {other}").into()),
-    };
+    let protocol = protocol_of(word(6, "http1"))?;
     let options = TlsOptions {
         trust: Trust::Anything,
         server_name: "localhost".to_owned(),
@@ -48,6 +49,10 @@ pub fn run(words: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     let load = Load::new(Schedule::SATURATE, stop, Duration::from_secs(2));
     let report = generator.run(&load, &Default::default())?;
     report.total.tally.reconcile()?;
+    Ok(report)
+}
+
+fn print(report: RunReport) {
     let (tally, latency) = (&report.total.tally, &report.total.latency);
     println!("driver         {}", report.driver);
     println!("requests       {}", tally.answered);
@@ -63,5 +68,20 @@ pub fn run(words: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     if let Some(sample) = report.first_failure {
         println!("first failure: {sample:?}: {}", sample.got.escape_ascii());
     }
-    Ok(())
+}
+
+/// A protocol by its word.
+pub fn protocol_of(word: &str) -> Result<Protocol, String> {
+    let found = Protocol::ALL.into_iter().find(|protocol| word_of(*protocol) == word);
+    found.ok_or_else(|| format!("there is no protocol {word}: give http1, tls, h2c or h2"))
+}
+
+/// The word of a protocol.
+pub fn word_of(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::Http1 => "http1",
+        Protocol::Http1Tls => "tls",
+        Protocol::H2 => "h2",
+        Protocol::H2c => "h2c",
+    }
 }

@@ -12,6 +12,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use super::fixed::{Fixed, body};
 
 /// A server in a process of its own; it dies with this value, and with the thread that started it.
+#[derive(Debug)]
 pub struct Server {
     child: Child,
     pub target: SocketAddr,
