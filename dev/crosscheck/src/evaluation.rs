@@ -92,7 +92,7 @@ mod tests {
         rounds::{Pair, Sample},
     };
 
-    const CLOSED: Shape = Shape::Closed { connections: 64, threads: 1, seconds: 2 };
+    const CLOSED: Shape = Shape::Closed { connections: 64, streams: 1, threads: 1, seconds: 2 };
     const USERS: Shape = Shape::Users { users: 40, wait_ms_min: 50, wait_ms_max: 150, seconds: 10 };
 
     /// A saturated service that answers this many a second, to a client that is busy for `client` of the time.

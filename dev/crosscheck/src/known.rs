@@ -51,7 +51,7 @@ const THROUGHPUT: &[Metric] = &[Metric::Throughput];
 const LATENCY: &[Metric] = &[Metric::Mean, Metric::P50, Metric::P99];
 
 /// All of them; the first that shows is printed.
-pub(crate) const KNOWN: [Known; 11] = [
+pub(crate) const KNOWN: [Known; 12] = [
     Known {
         id: "rounded",
         tools: &[Tool::Httperf, Tool::Locust],
@@ -92,7 +92,7 @@ pub(crate) const KNOWN: [Known; 11] = [
     },
     Known {
         id: "own-ceiling",
-        tools: &[Tool::Wrk, Tool::H2load, Tool::Locust],
+        tools: &[Tool::Wrk, Tool::H2load, Tool::Oha, Tool::Locust],
         metrics: THROUGHPUT,
         why: "the tool was the limit: its threads had no more CPU",
         shows: own_ceiling,
@@ -120,6 +120,14 @@ pub(crate) const KNOWN: [Known; 11] = [
         shows: dearer,
     },
     Known {
+        id: "batches",
+        tools: &[Tool::H2load, Tool::Oha],
+        metrics: &[Metric::Throughput, Metric::Cpu],
+        why: "requests of several streams that are ready together travel together, and are cheaper for the service; how many \
+              are, depends on the client. No count of the kernel says then whether both counted alike: one stream does",
+        shows: batches,
+    },
+    Known {
         id: "pace",
         tools: &Tool::ALL,
         metrics: &[Metric::Cpu],
@@ -128,7 +136,7 @@ pub(crate) const KNOWN: [Known; 11] = [
     },
     Known {
         id: "little",
-        tools: &[Tool::Wrk, Tool::H2load, Tool::Httperf],
+        tools: &[Tool::Wrk, Tool::H2load, Tool::Oha, Tool::Httperf],
         metrics: LATENCY,
         why: "in a closed loop without pauses latencies go as connections / throughput (Little, of their mean), and throughput \
               differs",
@@ -318,6 +326,26 @@ fn dearer(case: &Case, _: &[Finding]) -> Option<String> {
     })
 }
 
+/// The side whose requests come in fewer segments must be the cheaper one, and throughput what the costs predict.
+fn batches(case: &Case, _: &[Finding]) -> Option<String> {
+    let (theirs, ours) = case.both(Sample::server_busy);
+    let (their_cost, our_cost) = case.both(Sample::server_cost_ns);
+    let (their_segments, our_segments) =
+        case.both(|sample| sample.segments_per_request().unwrap_or(f64::NAN));
+    let together = (their_segments - our_segments) * (their_cost - our_cost) > 0.0;
+    let predicted = match case.metric {
+        Metric::Throughput => theirs >= BUSY && ours >= BUSY && case.allows(our_cost / their_cost),
+        _ => true,
+    };
+    (case.shape.streams() > 1 && together && predicted).then(|| {
+        format!(
+            "{their_segments:.2} and {our_segments:.2} segments a request, which cost the service {} and {}",
+            time(their_cost),
+            time(our_cost)
+        )
+    })
+}
+
 fn pace(case: &Case, _: &[Finding]) -> Option<String> {
     let (theirs, ours) = case.both(Sample::server_busy);
     let counts = counted_alike(case)?;
@@ -352,7 +380,7 @@ mod tests {
     use super::*;
     use crate::reading::Latency;
 
-    const CLOSED: Shape = Shape::Closed { connections: 64, threads: 1, seconds: 2 };
+    const CLOSED: Shape = Shape::Closed { connections: 64, streams: 1, threads: 1, seconds: 2 };
 
     /// Two seconds of a service that is idle for half of the time.
     fn sample(per_second: f64) -> Sample {
@@ -457,5 +485,21 @@ mod tests {
         assert!(dearer(Some(200_000)).is_some());
         assert_eq!(dearer(Some(150_000)), None, "one of the two did not count a quarter of its answers");
         assert_eq!(dearer(None), None, "a kernel that does not count");
+    }
+
+    #[test]
+    fn batches_explain_a_saturated_service_with_several_streams_and_in_their_own_direction() {
+        let busy = |per_second: f64, segments: f64| {
+            let segments = Some((2.0 * per_second * segments) as u64);
+            Sample { server_cpu_ns: 1_960_000_000, segments, ..sample(per_second) }
+        };
+        let streams = Shape::Closed { connections: 64, streams: 8, threads: 1, seconds: 2 };
+        let found = |shape: &Shape, theirs: f64| {
+            let pair = Pair { theirs: busy(45_000.0, theirs), ours: busy(50_000.0, 0.4) };
+            reason(Tool::Oha, shape, Metric::Throughput, 0.9, &pair)
+        };
+        assert_eq!(found(&streams, 0.6), Some("batches"));
+        assert_eq!(found(&streams, 0.3), None, "fewer segments, and dearer");
+        assert_eq!(found(&CLOSED, 0.6), None, "one stream");
     }
 }

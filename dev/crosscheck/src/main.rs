@@ -24,27 +24,30 @@ use tare_host::{
     process::{Isolation, Supervisor, sweep, watchdog},
     signals,
 };
-use tare_load::units::parse_duration;
+use tare_load::{Protocol, units::parse_duration};
 use tare_service::{
     build::Site,
-    catalogue::{RAW_SOCKET, Row, Service},
+    catalogue::{self, RAW_SOCKET, Row, Service},
+    certificate::Certificates,
     contract::{self, Contract, Request},
     prove::{self, Proof},
-    raw_socket,
+    raw_socket::{RawServer, variables},
     settings::ServiceSettings,
     workspace::{self, Root, Workspace},
 };
 
-/// Compare Tare's load generator with wrk, h2load, httperf and locust on one service
+/// Compare Tare's load generator with wrk, h2load, oha, httperf and locust on one service
 ///
 /// Each tool and Tare's generator send the same request, to the byte, under a load that both can make. In every round each
-/// tool and Tare's generator load the running service in turns, in random order.
+/// tool and Tare's generator load the running service in turns, in random order. A service is asked in the protocol of its row:
+/// +tls by wrk, h2load and oha, +h2 and +h2c by h2load and oha. Over HTTP/2 the header fields are the same.
 #[derive(Debug, Parser)]
 #[command(name = "tare-crosscheck", version, max_term_width = 110)]
 #[command(after_help = "\
 Examples:
   tare-crosscheck raw-socket                        every tool that is installed, 8 rounds
   tare-crosscheck hyper --tools wrk,h2load -c 256   two tools, 256 connections
+  tare-crosscheck hyper+h2c --streams 8             HTTP/2, each connection with 8 requests out
   tare-crosscheck raw-socket --dry-run              print the plan
 
 Exit codes: 0 every tool agrees, 1 usage or set-up, 2 the service failed, 4 a tool disagrees and no known reason
@@ -67,9 +70,12 @@ struct Args {
     /// Length of one load, in whole seconds: wrk knows no others
     #[arg(short, long, value_name = "TIME", default_value = "2s", value_parser = parse_duration)]
     duration: Duration,
-    /// Connections of wrk and h2load
+    /// Connections of wrk, h2load and oha
     #[arg(short, long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=20_000))]
     connections: u16,
+    /// Requests that a connection of HTTP/2 has out at a time [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    streams: Option<u16>,
     /// Threads of each generator that can have several
     #[arg(short, long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,
@@ -108,6 +114,12 @@ struct RawSocket {
     threads: u16,
     #[arg(long, default_value = "hello")]
     contract: String,
+    #[arg(long, env = "PROTOCOL", default_value = "http/1.1")]
+    protocol: String,
+    #[arg(long, env = "TLS_CERT")]
+    tls_cert: Option<PathBuf>,
+    #[arg(long, env = "TLS_KEY")]
+    tls_key: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -150,7 +162,11 @@ fn serve(server: &RawSocket) -> anyhow::Result<()> {
     let workspace = open(None)?;
     let response = contract::fixed_response(workspace.contract(&server.contract)?);
     let response = response.context("this contract has no single fixed response")?;
-    raw_socket::serve(server.port, server.threads.into(), &response, &*signals::listen()?)?;
+    let (version, identity) =
+        variables::read(&server.protocol, server.tls_cert.as_deref(), server.tls_key.as_deref())?;
+    let (port, threads, identity) = (server.port, server.threads.into(), identity.as_ref());
+    let server = RawServer { port, threads, response: &response, version, identity, fault: None };
+    server.run(&*signals::listen()?)?;
     signals::forget();
     Ok(())
 }
@@ -164,10 +180,15 @@ fn open(root: Option<&Path>) -> anyhow::Result<Workspace> {
 /// The exit status, if nothing prevented an answer.
 fn run(args: &Args) -> anyhow::Result<u8> {
     let word = args.service.as_str();
-    let asked = tools(&args.tools)?;
+    let named = tools(&args.tools)?;
     let mut workspace = open(args.root.as_deref())?;
     workspace.adopt([word])?;
-    let row = row(&workspace, word)?;
+    let mut row = row(&workspace, word)?;
+    let asked = speaking(named, !args.tools.is_empty(), row.service.protocol)?;
+    ensure!(
+        args.streams.is_none() || row.service.protocol.is_http2(),
+        "--streams is of HTTP/2: name the service as {word}+h2c or {word}+h2"
+    );
     let contract = workspace.contract(&args.contract)?;
     let declares = row.service.contracts.contains(&contract.name);
     ensure!(declares, "\"{}\" does not declare the contract \"{}\"", row.label, contract.name);
@@ -185,6 +206,7 @@ fn run(args: &Args) -> anyhow::Result<u8> {
     let began = jiff::Timestamp::now();
     let folder = args.out.clone().unwrap_or_else(|| workspace.new_run("crosscheck", began));
     ensure!(!folder.exists(), "{}: exists already; choose another folder", folder.display());
+    catalogue::certify(std::slice::from_mut(&mut row), || Certificates::make(&folder))?;
     let command = Command { workspace: &workspace, args, row: &row, contract, request, plan: &plan };
     let report = command.execute(missing, began, &folder)?;
     store(&folder, &report)?;
@@ -204,10 +226,25 @@ fn tools(names: &[String]) -> anyhow::Result<Vec<Tool>> {
     Ok(Tool::ALL.into_iter().filter(|tool| named.is_empty() || named.contains(tool)).collect())
 }
 
+/// Those of them that speak `protocol`; all of them must that were named.
+fn speaking(tools: Vec<Tool>, are_named: bool, protocol: Protocol) -> anyhow::Result<Vec<Tool>> {
+    let silent = tools.iter().find(|tool| are_named && !tool.speaks(protocol));
+    ensure!(
+        silent.is_none(),
+        "--tools: {} is not asked in {protocol}",
+        silent.map_or("", |tool| tool.name())
+    );
+    Ok(tools.into_iter().filter(|tool| tool.speaks(protocol)).collect())
+}
+
 fn row(workspace: &Workspace, word: &str) -> anyhow::Result<Row> {
     let mut rows = workspace.rows([word])?;
     ensure!(rows.len() == 1, "\"{word}\" is {} services: name one", rows.len());
-    Ok(rows.remove(0))
+    let row = rows.remove(0);
+    match row.service.why_not_asked() {
+        Some(reason) => bail!("{}: {reason}", row.label),
+        None => Ok(row),
+    }
 }
 
 fn plan(args: &Args, tools: Vec<Found>) -> anyhow::Result<Plan> {
@@ -220,6 +257,7 @@ fn plan(args: &Args, tools: Vec<Found>) -> anyhow::Result<Plan> {
     let pace = Pace {
         seconds,
         connections: args.connections.into(),
+        streams: args.streams.unwrap_or(1).into(),
         threads,
         users: args.users.into(),
         rate_all: 0.0,
@@ -306,8 +344,8 @@ impl Command<'_> {
         let rounds = self.plan.rounds;
         let all = session.rounds(|round, tool| say(&format!("round {} of {rounds}: {tool}", round + 1)));
         for (found, series) in self.plan.tools.iter().zip(all) {
-            if let Some((shape, bytes)) = session.asked(found.tool) {
-                report.tools.push(ToolResult::new(found, shape, bytes, series));
+            if let Some((shape, sent)) = session.asked(found.tool) {
+                report.tools.push(ToolResult::new(found, shape, sent, series));
             }
         }
         report.failure = session.stop().err().map(|error| error.to_string());
@@ -330,6 +368,7 @@ impl Command<'_> {
             began: began.to_string(),
             service: self.row.label.clone(),
             version: String::new(),
+            protocol: self.row.service.protocol.name(),
             contract: self.args.contract.clone(),
             request: format!("GET {}", self.request.ask.path.fixed().unwrap_or_default()),
             service_settings: self.plan.service_settings.clone(),
@@ -408,11 +447,22 @@ mod tests {
     }
 
     #[test]
+    fn tools_that_do_not_speak_a_protocol_are_left_out_or_refused() {
+        let all = |protocol| speaking(Tool::ALL.to_vec(), false, protocol).unwrap();
+        assert_eq!(all(Protocol::H2c), [Tool::H2load, Tool::Oha]);
+        assert_eq!(all(Protocol::Http1), Tool::ALL);
+        let error = speaking(vec![Tool::Wrk], true, Protocol::H2).unwrap_err().to_string();
+        assert_eq!(error, "--tools: wrk is not asked in h2");
+        assert_eq!(speaking(vec![Tool::Wrk], true, Protocol::Http1Tls).unwrap(), [Tool::Wrk]);
+    }
+
+    #[test]
     fn a_plan_is_what_was_asked_for() {
-        let plan = planned("hyper --rounds 3 -d 5s -c 16 -t 2 --users 7 --warm-up 1500ms --seed 9").unwrap();
+        let words = "hyper --rounds 3 -d 5s -c 16 --streams 4 -t 2 --users 7 --warm-up 1500ms --seed 9";
+        let plan = planned(words).unwrap();
         assert_eq!((plan.rounds, plan.seed, plan.warm_up), (3, 9, Duration::from_millis(1500)));
-        let Pace { seconds, connections, threads, users, .. } = plan.pace;
-        assert_eq!((seconds, connections, threads, users), (5, 16, 2, 7));
+        let Pace { seconds, connections, streams, threads, users, .. } = plan.pace;
+        assert_eq!((seconds, connections, streams, threads, users), (5, 16, 4, 2, 7));
         assert_eq!(plan.service_settings, ServiceSettings { threads: 1, delay_ms: 0 });
     }
 
@@ -450,6 +500,7 @@ mod tests {
             began: String::new(),
             service: String::new(),
             version: String::new(),
+            protocol: Protocol::Http1.name(),
             contract: String::new(),
             request: String::new(),
             service_settings: ServiceSettings { threads: 1, delay_ms: 0 },

@@ -115,9 +115,12 @@ fn extent(report: &Report) -> String {
 
 fn loads(report: &Report) -> Vec<String> {
     let one = |result: &ToolResult| {
-        let bytes =
-            result.request_bytes.map(|bytes| format!(", requests of {bytes} bytes")).unwrap_or_default();
-        format!("{}: {}{bytes}", result.tool, result.load)
+        let requests = match (&result.sent.bytes, result.sent.headers.as_slice()) {
+            (Some(bytes), _) => format!(", requests of {bytes} bytes"),
+            (None, []) => String::new(),
+            (None, headers) => format!(", requests with {}", headers.join(", ")),
+        };
+        format!("{}: {}{requests}", result.tool, result.load)
     };
     report.tools.iter().map(one).collect()
 }
@@ -163,9 +166,13 @@ fn disturbed(result: &ToolResult) -> Option<String> {
     }
 }
 
-/// Both loads are the same, so the kernel should have sent as many segments for a request of the one as of the other.
+/// Both loads are the same, so the kernel should have sent as many segments for a request of the one as of the other. With
+/// several streams on a connection a segment holds as many requests as there are at that moment.
 fn counted_apart(result: &ToolResult) -> Option<String> {
     const APART: f64 = 0.05;
+    if result.load.streams() > 1 {
+        return None;
+    }
     let (theirs, ours) = result.costs.as_ref()?.segments?;
     ((theirs / ours - 1.0).abs() > APART).then(|| {
         format!(
@@ -182,7 +189,7 @@ mod tests {
     use crate::{
         Found, Shape, Tool,
         reading::Latency,
-        report::{FORMAT, Missing},
+        report::{FORMAT, Missing, Sent},
         rounds::{Pair, Sample, Series},
     };
     use tare_host::cpus::Pinning;
@@ -205,7 +212,7 @@ mod tests {
     }
 
     fn result(tool: Tool, version: &str, fault: Option<&str>) -> ToolResult {
-        let load = Shape::Closed { connections: 64, threads: 1, seconds: 2 };
+        let load = Shape::Closed { connections: 64, streams: 1, threads: 1, seconds: 2 };
         let pair = |round| {
             let per_second = 50_000.0 + 100.0 * f64::from(round);
             Pair {
@@ -216,7 +223,8 @@ mod tests {
         let rounds = if fault.is_some() { 0 } else { 8 };
         let series = Series { tool, pairs: (0..rounds).map(pair).collect(), fault: fault.map(str::to_owned) };
         let found = Found { tool, program: "/usr/bin/x".into(), version: version.to_owned() };
-        ToolResult::new(&found, load, Some(41), series)
+        let sent = Sent { bytes: Some(41), headers: vec!["Host".to_owned()] };
+        ToolResult::new(&found, load, sent, series)
     }
 
     fn report() -> Report {
@@ -226,6 +234,7 @@ mod tests {
             began: "2026-11-20T12:00:00Z".to_owned(),
             service: "express".to_owned(),
             version: "5.3.0".to_owned(),
+            protocol: "http/1.1",
             contract: "hello".to_owned(),
             request: "GET /".to_owned(),
             service_settings: ServiceSettings { threads: 1, delay_ms: 0 },
@@ -255,6 +264,18 @@ mod tests {
     /// The lines of the text that contain this word.
     fn lines(report: &Report, word: &str) -> Vec<String> {
         text(report).lines().filter(|line| line.contains(word)).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_load_of_streams_names_the_headers_and_no_counts_of_segments() {
+        let mut report = report();
+        let result = &mut report.tools[0];
+        result.load = Shape::Closed { connections: 64, streams: 8, threads: 1, seconds: 2 };
+        result.sent = Sent { bytes: None, headers: vec!["host".to_owned(), "user-agent".to_owned()] };
+        result.costs.as_mut().unwrap().segments = Some((0.4, 0.3));
+        let line = "wrk: 64 connections x 8 streams, 1 thread(s), 2 s, requests with host, user-agent";
+        assert_eq!(lines(&report, "streams"), [line]);
+        assert_eq!(lines(&report, "segments per request"), [] as [&str; 0]);
     }
 
     #[test]

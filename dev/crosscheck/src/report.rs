@@ -13,7 +13,7 @@ use tare_host::cpus::Pinning;
 use tare_service::settings::ServiceSettings;
 
 /// The format of `crosscheck.json`, `major.minor`.
-pub const FORMAT: &str = "1.0";
+pub const FORMAT: &str = "1.1";
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
@@ -22,6 +22,7 @@ pub struct Report {
     pub began: String,
     pub service: String,
     pub version: String,
+    pub protocol: &'static str,
     /// The contract, and what was asked.
     pub contract: String,
     pub request: String,
@@ -44,14 +45,25 @@ pub struct Missing {
     pub install: &'static str,
 }
 
+/// What a tool sends, and Tare's generator after it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Sent {
+    /// How long it is; absent where that is not known, and over HTTP/2.
+    #[serde(rename = "request_bytes")]
+    pub bytes: Option<usize>,
+    /// The names of its header fields, `host` in place of `:authority`.
+    #[serde(rename = "request_headers")]
+    pub headers: Vec<String>,
+}
+
 /// One tool beside Tare's generator.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ToolResult {
     pub tool: Tool,
     pub version: String,
     pub load: Shape,
-    /// Length of the request that the tool sends, and Tare's generator after it.
-    pub request_bytes: Option<usize>,
+    #[serde(flatten)]
+    pub sent: Sent,
     /// Why there are no figures, or no more.
     pub fault: Option<String>,
     pub findings: Vec<Finding>,
@@ -80,13 +92,13 @@ pub struct Costs {
 }
 
 impl ToolResult {
-    pub fn new(found: &Found, load: Shape, request_bytes: Option<usize>, series: Series) -> ToolResult {
+    pub fn new(found: &Found, load: Shape, sent: Sent, series: Series) -> ToolResult {
         let counted = series.counted();
         ToolResult {
             tool: found.tool,
             version: found.version.clone(),
             load,
-            request_bytes,
+            sent,
             findings: evaluation::evaluate(&load, &counted),
             rounds_disturbed: counted.disturbed,
             machine_noisy: counted.noisy,
@@ -137,7 +149,7 @@ mod tests {
     use super::*;
     use crate::reading::Latency;
 
-    const LOAD: Shape = Shape::Closed { connections: 4, threads: 1, seconds: 2 };
+    const LOAD: Shape = Shape::Closed { connections: 4, streams: 1, threads: 1, seconds: 2 };
 
     /// Two seconds in which a service was busy for this share of its CPU.
     fn sample(per_second: f64, busy: f64) -> Sample {
@@ -162,7 +174,7 @@ mod tests {
         };
         let series = Series { tool, pairs: (0..8).map(pair).collect(), fault: fault.map(str::to_owned) };
         let found = Found { tool, program: "/x".into(), version: "1.2".to_owned() };
-        ToolResult::new(&found, LOAD, None, series)
+        ToolResult::new(&found, LOAD, Sent::default(), series)
     }
 
     fn report(tools: Vec<ToolResult>) -> Report {
@@ -172,6 +184,7 @@ mod tests {
             began: String::new(),
             service: "express".to_owned(),
             version: String::new(),
+            protocol: "http/1.1",
             contract: "hello".to_owned(),
             request: "GET /".to_owned(),
             service_settings: ServiceSettings { threads: 1, delay_ms: 0 },

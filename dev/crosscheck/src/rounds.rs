@@ -242,7 +242,10 @@ mod tests {
         let all = run(&Tool::ALL, 3, 1, &mut Scripted::default(), |_, _| {});
         let told: Vec<_> = all.iter().map(|series| (series.pairs.len(), series.fault.as_deref())).collect();
         let httperf = "httperf: 2 of 1002 requests failed: 2 reset";
-        assert_eq!(told, [(3, None), (3, None), (1, Some(httperf)), (0, Some("our engine: is not there"))]);
+        assert_eq!(
+            told,
+            [(3, None), (3, None), (3, None), (1, Some(httperf)), (0, Some("our engine: is not there"))]
+        );
     }
 
     #[test]

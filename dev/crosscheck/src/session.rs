@@ -14,11 +14,15 @@ use std::{
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use tare_load::{Clock, ExchangePool, Load, Monotonic, RunReport, Schedule, Stop};
+use tare_load::{
+    Clock, ExchangePool, Generator, Load, Monotonic, Protocol, Route, RunReport, Schedule,
+    Settings as Driven, Stop, TlsClient, TlsOptions, Trust,
+};
 
 use super::{
     Found, Pace, Shape, Tool, capture,
     reading::{self, Latency, Reading},
+    report::Sent,
     rounds,
     rounds::{Bench, Sample, Series, Side},
 };
@@ -158,10 +162,19 @@ impl<'a> Session<'a> {
         rounds::run(&tools, rounds, seed, self, watch)
     }
 
-    /// The load of a tool, and how long its request is.
-    pub fn asked(&self, tool: Tool) -> Option<(Shape, Option<usize>)> {
-        let asked = self.asked.get(&tool)?;
-        Some((asked.shape, asked.request.as_ref().ok().map(Vec::len)))
+    /// The load of a tool, and what its request is.
+    pub fn asked(&self, tool: Tool) -> Option<(Shape, Sent)> {
+        let Asked { shape, request, .. } = self.asked.get(&tool)?;
+        let sent = |request: &Vec<u8>| Sent {
+            // Over HTTP/2 it depends on what was sent before how long a request is.
+            bytes: (!self.protocol().is_http2()).then_some(request.len()),
+            headers: capture::header_names(request),
+        };
+        Some((*shape, request.as_ref().map(sent).unwrap_or_default()))
+    }
+
+    fn protocol(&self) -> Protocol {
+        self.service.protocol
     }
 
     /// Proves that the service is still right, and ends it.
@@ -187,20 +200,24 @@ impl<'a> Session<'a> {
 
     fn warm_up(&self) -> Result<Pace, Error> {
         let mut pace = self.plan.pace;
-        let closed =
-            |connections| Shape::Closed { connections, threads: pace.threads.min(connections), seconds: 1 };
+        let closed = |connections, streams| Shape::Closed {
+            connections,
+            streams,
+            threads: pace.threads.min(connections),
+            seconds: 1,
+        };
         let window = |time| Load::new(Schedule::SATURATE, Stop::after(time, DRAIN), RESPONSE_TIMEOUT);
-        let rate = |connections, time| {
-            let report = self.drive(&closed(connections), &window(time), self.own_request());
+        let rate = |connections, streams, time| {
+            let report = self.drive(&closed(connections, streams), &window(time), self.own_request());
             let report = report.map_err(Error::Service)?;
             match report.total.tally.answered {
                 0 if !self.interrupted() => Err(Error::Service(drive::no_right_answer(&report))),
                 _ => Ok(report.answers_per_s()),
             }
         };
-        rate(pace.connections, self.plan.warm_up)?;
-        pace.rate_all = rate(pace.connections, PILOT)?;
-        pace.rate_one = rate(1, PILOT)?;
+        rate(pace.connections, pace.streams, self.plan.warm_up)?;
+        pace.rate_all = rate(pace.connections, pace.streams, PILOT)?;
+        pace.rate_one = rate(1, 1, PILOT)?;
         Ok(pace)
     }
 
@@ -208,10 +225,11 @@ impl<'a> Session<'a> {
     fn introduce(&self, found: &Found, pace: &Pace) -> Result<Asked, Error> {
         let tool = found.tool;
         let keep = |source| Error::Keep { path: self.folder.clone(), source };
-        let listener = capture::Listener::start().map_err(keep)?;
+        let plain = if self.protocol().is_http2() { Protocol::H2c } else { Protocol::Http1 };
+        let listener = capture::Listener::start(plain.is_http2()).map_err(keep)?;
         let shape = Shape::least(tool);
         let (from, path) = (listener.address, self.path());
-        let said = self.ask(tool, &found.program, &shape, from, "introduced");
+        let said = self.ask((tool, &found.program), &shape, plain, from, "introduced");
         let seen = listener.finish();
         let start_cpu = said.as_ref().map_or(Duration::ZERO, |(_, cpu)| *cpu);
         let request = match (seen, said) {
@@ -232,15 +250,15 @@ impl<'a> Session<'a> {
     /// Runs a tool to its end: what it printed, and its CPU time.
     fn ask(
         &self,
-        tool: Tool,
-        program: &Path,
+        (tool, program): (Tool, &Path),
         shape: &Shape,
+        protocol: Protocol,
         target: std::net::SocketAddr,
         stem: &str,
     ) -> Result<(String, Duration), String> {
         let file = |what: &str| self.folder.join(format!("{tool}-{stem}.{what}"));
         let mut command = vec![program.display().to_string()];
-        command.extend(shape.words(tool, target, &self.path()));
+        command.extend(shape.words(tool, protocol, target, &self.path()));
         let launch = Launch {
             name: tool.name().to_owned(),
             command,
@@ -275,15 +293,17 @@ impl<'a> Session<'a> {
 
     fn theirs(&self, tool: Tool, round: usize) -> Result<Sample, String> {
         let asked = self.asked.get(&tool).ok_or("was not introduced")?;
+        // One that our engine cannot repeat is compared with nothing.
+        asked.request.as_ref().map_err(Clone::clone)?;
         let before = self.look()?;
-        let target = self.ready.address;
-        let (text, cpu) =
-            self.ask(tool, &asked.program, &asked.shape, target, &format!("round-{round:03}"))?;
+        let (target, protocol) = (self.ready.address, self.protocol());
+        let stem = format!("round-{round:03}");
+        let (text, cpu) = self.ask((tool, &asked.program), &asked.shape, protocol, target, &stem)?;
         let Spent { server_cpu_ns, segments, foreign_share } = self.since(&before, cpu.as_nanos() as u64)?;
-        let read = reading::read(tool, &text).map_err(|error| error.to_string())?;
+        let read = reading::read_in(tool, protocol, &text).map_err(|error| error.to_string())?;
         let Reading { answered, failed, complaints, per_second, latency, descriptors_lacking } = read;
         let out_at_the_end = match asked.shape {
-            Shape::Closed { connections, .. } => connections as u64,
+            Shape::Closed { .. } => asked.shape.in_flight_max() as u64,
             _ => 0,
         };
         Ok(Sample {
@@ -322,14 +342,31 @@ impl<'a> Session<'a> {
 
     /// A load by our engine, with connections of its own.
     fn drive(&self, shape: &Shape, load: &Load, request: Vec<u8>) -> Result<RunReport, String> {
-        let (Ready { address, host, .. }, cpus) = (&self.ready, &self.plan.pinning.generator);
-        let (connections, seed) = (shape.connections(), self.plan.seed);
-        let generator = drive::generator(self.contract, host, *address, connections, cpus, seed);
+        let exchange = tare_load::Exchange { request, ..self.exchange() };
+        let settings = self.driven(shape)?;
+        let generator = Generator::new(settings, Arc::new(ExchangePool::new(vec![exchange])));
         let mut generator = generator.map_err(|error| error.to_string())?;
-        let mut exchange = self.exchange();
-        exchange.request = request;
-        generator.set_pool(Arc::new(ExchangePool::new(vec![exchange])));
         generator.run(load, &self.interrupt).map_err(|error| error.to_string())
+    }
+
+    fn driven(&self, shape: &Shape) -> Result<Driven, String> {
+        let protocol = self.protocol();
+        let options = TlsOptions {
+            // As the tools, none of which checks a certificate.
+            trust: Trust::Anything,
+            server_name: "localhost".to_owned(),
+            alpn: protocol.alpn(),
+            resume: false,
+        };
+        let tls = protocol.is_tls().then(|| TlsClient::new(options)).transpose();
+        let route = Route::from(self.ready.address);
+        Ok(Driven {
+            cpus: self.plan.pinning.generator.clone(),
+            protocol,
+            streams: shape.streams(),
+            tls: tls.map_err(|error| error.to_string())?.map(Arc::new),
+            ..Driven::new(route, shape.connections(), self.plan.seed)
+        })
     }
 
     fn exchange(&self) -> tare_load::Exchange {

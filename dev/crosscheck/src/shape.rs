@@ -3,7 +3,7 @@
 use std::{fmt, net::SocketAddr, time::Duration};
 
 use serde::Serialize;
-use tare_load::{Connections, Load, Quota, Schedule, Stop, Think};
+use tare_load::{Connections, Load, Protocol, Quota, Schedule, Stop, Think};
 
 use super::Tool;
 use tare_service::drive::RESPONSE_TIMEOUT;
@@ -22,9 +22,15 @@ const WITHIN: Duration = Duration::from_secs(10);
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Shape {
     /// This many connections, each with its next request at once, for a time.
-    Closed { connections: usize, threads: usize, seconds: u64 },
+    Closed {
+        connections: usize,
+        /// Requests that a connection has out at a time: of HTTP/2, one without.
+        streams: usize,
+        threads: usize,
+        seconds: u64,
+    },
     /// The same, with a number of requests for each connection: h2load may hang at the end of a time.
-    Each { connections: usize, threads: usize, requests: u64 },
+    Each { connections: usize, streams: usize, threads: usize, requests: u64 },
     /// One connection after the other, each with a number of requests.
     Sessions { connections: u64, calls: u64 },
     /// Users who think between an answer and the next request.
@@ -42,6 +48,8 @@ pub enum Shape {
 pub struct Pace {
     pub seconds: u64,
     pub connections: usize,
+    /// Of each connection.
+    pub streams: usize,
     pub threads: usize,
     pub users: usize,
     /// Answers a second, as the warm-up found: over all connections, and over a single one.
@@ -53,15 +61,18 @@ pub struct Pace {
 impl Shape {
     /// The load that is asked of `tool`.
     pub fn of(tool: Tool, pace: &Pace) -> Shape {
-        let Pace { seconds, connections, threads, users, .. } = *pace;
+        let Pace { seconds, connections, streams, threads, users, .. } = *pace;
         let threads = threads.min(connections);
         let in_time = |rate: f64, parts: f64| ((rate * seconds as f64 / parts) as u64).max(1);
         match tool {
             // wrk gives each thread the same number and forgets the rest.
-            Tool::Wrk => Shape::Closed { connections: connections / threads * threads, threads, seconds },
+            Tool::Wrk => {
+                Shape::Closed { connections: connections / threads * threads, streams, threads, seconds }
+            }
+            Tool::Oha => Shape::Closed { connections, streams, threads, seconds },
             Tool::H2load => {
                 let requests = in_time(pace.rate_all, connections as f64);
-                Shape::Each { connections, threads, requests }
+                Shape::Each { connections, streams, threads, requests }
             }
             Tool::Httperf => {
                 let connections = in_time(pace.rate_one, CALLS as f64);
@@ -73,7 +84,8 @@ impl Shape {
 
     /// The smallest load of the same kind: to see what the tool sends, and what its start costs.
     pub(crate) fn least(tool: Tool) -> Shape {
-        let pace = Pace { seconds: 1, connections: 1, threads: 1, users: 1, rate_all: 1.0, rate_one: 1.0 };
+        let (connections, streams, threads, users) = (1, 1, 1, 1);
+        let pace = Pace { seconds: 1, connections, streams, threads, users, rate_all: 1.0, rate_one: 1.0 };
         match Shape::of(tool, &pace) {
             Shape::Sessions { connections, .. } => Shape::Sessions { connections, calls: 1 },
             shape => shape,
@@ -81,15 +93,35 @@ impl Shape {
     }
 
     /// The words after the program's name that ask for it; none of a tool that cannot make it.
-    pub(crate) fn words(&self, tool: Tool, target: SocketAddr, path: &str) -> Vec<String> {
+    pub(crate) fn words(
+        &self,
+        tool: Tool,
+        protocol: Protocol,
+        target: SocketAddr,
+        path: &str,
+    ) -> Vec<String> {
         let (host, port) = (target.ip(), target.port());
+        let url = format!("{}://{target}{path}", if protocol.is_tls() { "https" } else { "http" });
         let text = match (tool, *self) {
-            (Tool::Wrk, Shape::Closed { connections, threads, seconds }) => {
-                format!("-t{threads} -c{connections} -d{seconds}s --latency http://{target}{path}")
+            _ if !tool.speaks(protocol) => String::new(),
+            (Tool::Wrk, Shape::Closed { connections, threads, seconds, .. }) => {
+                format!("-t{threads} -c{connections} -d{seconds}s --latency {url}")
             }
-            (Tool::H2load, Shape::Each { connections, threads, requests }) => {
+            (Tool::H2load, Shape::Each { connections, streams, threads, requests }) => {
                 let all = requests * connections as u64;
-                format!("--h1 -t{threads} -c{connections} -n{all} http://{target}{path}")
+                let version = if protocol.is_http2() { format!("-m{streams}") } else { "--h1".to_owned() };
+                format!("{version} -t{threads} -c{connections} -n{all} {url}")
+            }
+            (Tool::Oha, Shape::Closed { connections, streams, seconds, .. }) => {
+                let version = if protocol.is_http2() {
+                    format!(" --http-version 2 -p {streams}")
+                } else {
+                    String::new()
+                };
+                let certificate = if protocol.is_tls() { " --insecure" } else { "" };
+                format!(
+                    "--no-tui --output-format json -c {connections}{version} -z {seconds}s{certificate} {url}"
+                )
             }
             (Tool::Httperf, Shape::Sessions { connections, calls }) => format!(
                 "--server {host} --port {port} --uri {path} --num-conns {connections} --num-calls {calls} --timeout {}",
@@ -117,7 +149,15 @@ impl Shape {
 
     /// Requests that are out at a time at the most.
     pub(crate) fn in_flight_max(&self) -> usize {
-        self.connections().total
+        self.connections().total * self.streams()
+    }
+
+    /// Requests that a connection has out at a time.
+    pub(crate) fn streams(&self) -> usize {
+        match *self {
+            Shape::Closed { streams, .. } | Shape::Each { streams, .. } => streams,
+            Shape::Sessions { .. } | Shape::Users { .. } => 1,
+        }
     }
 
     /// The mean pause between an answer and the next request.
@@ -153,12 +193,16 @@ impl Shape {
 
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let streams = match self.streams() {
+            1 => String::new(),
+            streams => format!(" x {streams} streams"),
+        };
         match self {
-            Shape::Closed { connections, threads, seconds } => {
-                write!(f, "{connections} connections, {threads} thread(s), {seconds} s")
+            Shape::Closed { connections, threads, seconds, .. } => {
+                write!(f, "{connections} connections{streams}, {threads} thread(s), {seconds} s")
             }
-            Shape::Each { connections, threads, requests } => {
-                write!(f, "{connections} connections x {requests} requests, {threads} thread(s)")
+            Shape::Each { connections, threads, requests, .. } => {
+                write!(f, "{connections} connections{streams} x {requests} requests, {threads} thread(s)")
             }
             Shape::Sessions { connections, calls } => {
                 write!(f, "{connections} connections one after another x {calls} calls")
@@ -176,18 +220,46 @@ mod tests {
 
     use super::*;
 
-    const PACE: Pace =
-        Pace { seconds: 2, connections: 64, threads: 3, users: 40, rate_all: 50_000.0, rate_one: 9_000.0 };
+    const PACE: Pace = Pace {
+        seconds: 2,
+        connections: 64,
+        streams: 1,
+        threads: 3,
+        users: 40,
+        rate_all: 50_000.0,
+        rate_one: 9_000.0,
+    };
+    const STREAMS: Pace = Pace { streams: 8, ..PACE };
+
+    /// What each tool that speaks `protocol` is asked.
+    fn said(protocol: Protocol, pace: &Pace) -> String {
+        let target = "127.0.0.1:8080".parse().unwrap();
+        let words = |tool| Shape::of(tool, pace).words(tool, protocol, target, "/x").join(" ");
+        let tools = Tool::ALL.into_iter().filter(|tool| tool.speaks(protocol));
+        tools.map(words).collect::<Vec<_>>().join("\n")
+    }
 
     #[test]
     fn words_of_each_tool() {
-        let target = "127.0.0.1:8080".parse().unwrap();
-        let said = Tool::ALL.map(|tool| Shape::of(tool, &PACE).words(tool, target, "/x").join(" "));
-        insta::assert_snapshot!(said.join("\n"), @r"
+        insta::assert_snapshot!(said(Protocol::Http1, &PACE), @r"
         -t3 -c63 -d2s --latency http://127.0.0.1:8080/x
         --h1 -t3 -c64 -n99968 http://127.0.0.1:8080/x
+        --no-tui --output-format json -c 64 -z 2s http://127.0.0.1:8080/x
         --server 127.0.0.1 --port 8080 --uri /x --num-conns 90 --num-calls 200 --timeout 5
         -f locustfile.py --headless --json --skip-log -u 40 -r 40 -t 2s -H http://127.0.0.1:8080
+        ");
+        insta::assert_snapshot!(said(Protocol::Http1Tls, &PACE), @r"
+        -t3 -c63 -d2s --latency https://127.0.0.1:8080/x
+        --h1 -t3 -c64 -n99968 https://127.0.0.1:8080/x
+        --no-tui --output-format json -c 64 -z 2s --insecure https://127.0.0.1:8080/x
+        ");
+        insta::assert_snapshot!(said(Protocol::H2, &STREAMS), @r"
+        -m8 -t3 -c64 -n99968 https://127.0.0.1:8080/x
+        --no-tui --output-format json -c 64 --http-version 2 -p 8 -z 2s --insecure https://127.0.0.1:8080/x
+        ");
+        insta::assert_snapshot!(said(Protocol::H2c, &STREAMS), @r"
+        -m8 -t3 -c64 -n99968 http://127.0.0.1:8080/x
+        --no-tui --output-format json -c 64 --http-version 2 -p 8 -z 2s http://127.0.0.1:8080/x
         ");
     }
 
@@ -205,22 +277,34 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_cannot_make_the_load_of_another() {
+    fn a_tool_cannot_make_the_load_of_another_or_speak_what_it_does_not() {
         let target = "127.0.0.1:8080".parse().unwrap();
-        for tool in Tool::ALL {
-            for other in Tool::ALL {
-                let words = Shape::of(other, &PACE).words(tool, target, "/x");
-                assert_eq!(words.is_empty(), tool != other, "{tool} {other}: {words:?}");
+        let kind = |tool| std::mem::discriminant(&Shape::of(tool, &PACE));
+        for protocol in Protocol::ALL {
+            for tool in Tool::ALL {
+                for other in Tool::ALL {
+                    let words = Shape::of(other, &PACE).words(tool, protocol, target, "/x");
+                    let can = tool.speaks(protocol) && kind(tool) == kind(other);
+                    assert_eq!(words.is_empty(), !can, "{tool} {other} {protocol}: {words:?}");
+                }
             }
         }
     }
 
     #[test]
     fn loads_in_words() {
-        let said = Tool::ALL.map(|tool| Shape::of(tool, &PACE).to_string()).join("\n");
-        insta::assert_snapshot!(said, @r"
+        let said = |pace| Tool::ALL.map(|tool| Shape::of(tool, &pace).to_string()).join("\n");
+        insta::assert_snapshot!(said(PACE), @r"
         63 connections, 3 thread(s), 2 s
         64 connections x 1562 requests, 3 thread(s)
+        64 connections, 3 thread(s), 2 s
+        90 connections one after another x 200 calls
+        40 users, pause 50 to 150 ms, 2 s
+        ");
+        insta::assert_snapshot!(said(STREAMS), @r"
+        63 connections x 8 streams, 3 thread(s), 2 s
+        64 connections x 8 streams x 1562 requests, 3 thread(s)
+        64 connections x 8 streams, 3 thread(s), 2 s
         90 connections one after another x 200 calls
         40 users, pause 50 to 150 ms, 2 s
         ");
@@ -229,19 +313,19 @@ mod tests {
     proptest! {
         #[test]
         fn any_pace_is_a_load_that_both_can_make(
-            seconds in 1_u64..600, connections in 1_usize..20_000, threads in 1_usize..1024, users in 1_usize..10_000,
+            seconds in 1_u64..600, connections in 1_usize..20_000, streams in 1_usize..200, threads in 1_usize..1024, users in 1_usize..10_000,
             rate_all in 0.0..1e7_f64, rate_one in 0.0..1e6_f64,
         ) {
-            let pace = Pace { seconds, connections, threads, users, rate_all, rate_one };
+            let pace = Pace { seconds, connections, streams, threads, users, rate_all, rate_one };
             for tool in Tool::ALL {
                 let shape = Shape::of(tool, &pace);
                 let held = shape.connections();
                 prop_assert!(held.total >= 1 && held.threads >= 1 && held.threads <= held.total, "{}: {:?}", tool, held);
-                prop_assert_eq!(shape.in_flight_max(), held.total);
+                prop_assert_eq!(shape.in_flight_max(), held.total * shape.streams());
                 prop_assert_eq!(shape.load(Duration::from_secs(seconds)).validate(), Ok(()));
                 // wrk refuses fewer connections than threads, and forgets what it cannot divide.
-                if let Shape::Closed { connections, threads, .. } = shape {
-                    prop_assert_eq!(connections % threads, 0);
+                if tool == Tool::Wrk {
+                    prop_assert_eq!(held.total % held.threads, 0);
                 }
                 prop_assert_eq!(shape.think_ns_mean() > 0.0, tool == Tool::Locust);
             }

@@ -10,6 +10,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use tare_host::process::Asked;
+use tare_load::Protocol;
 
 /// How long a tool has to tell its version: locust takes a second.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
@@ -20,8 +21,10 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 pub enum Tool {
     /// <https://github.com/wg/wrk>.
     Wrk,
-    /// Of nghttp2, with HTTP/1.1.
+    /// Of nghttp2.
     H2load,
+    /// <https://github.com/hatoo/oha>.
+    Oha,
     /// <https://github.com/httperf/httperf>.
     Httperf,
     /// <https://locust.io>.
@@ -39,13 +42,14 @@ pub struct Found {
 
 impl Tool {
     /// All, in the order in which they are shown.
-    pub const ALL: [Tool; 4] = [Tool::Wrk, Tool::H2load, Tool::Httperf, Tool::Locust];
+    pub const ALL: [Tool; 5] = [Tool::Wrk, Tool::H2load, Tool::Oha, Tool::Httperf, Tool::Locust];
 
     /// The name of its program, which is its own.
     pub fn name(self) -> &'static str {
         match self {
             Tool::Wrk => "wrk",
             Tool::H2load => "h2load",
+            Tool::Oha => "oha",
             Tool::Httperf => "httperf",
             Tool::Locust => "locust",
         }
@@ -59,22 +63,46 @@ impl Tool {
         match self {
             Tool::Wrk => "apt-get install wrk",
             Tool::H2load => "apt-get install nghttp2-client",
+            Tool::Oha => "cargo install oha --version ^1 --locked",
             Tool::Httperf => "apt-get install httperf",
             Tool::Locust => "make setup",
         }
     }
 
-    /// Those of `tools` that are on `PATH`, or where the set-up of the checkout at `root` puts them. They are asked for
+    /// Whether it makes its load in `protocol`. httperf and locust could be asked over TLS, but what is compared of them, a session
+    /// and users with pauses, has no more to show there.
+    pub fn speaks(self, protocol: Protocol) -> bool {
+        match self {
+            Tool::Wrk => !protocol.is_http2(),
+            Tool::H2load | Tool::Oha => true,
+            Tool::Httperf | Tool::Locust => protocol == Protocol::Http1,
+        }
+    }
+
+    /// The variable of the environment that may say where its program is.
+    fn variable(self) -> Option<&'static str> {
+        (self == Tool::Oha).then_some("OHA")
+    }
+
+    /// Those of `tools` that are on `PATH`, where a variable says, or where the set-up of the checkout at `root` puts them. They are asked for
     /// their versions side by side.
     pub fn find(tools: &[Tool], root: &Path) -> Vec<Found> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let own = root.join(".tare").join("tools").join("bin");
-        Tool::find_in(tools, &std::env::split_paths(&path).chain([own]).collect::<Vec<_>>(), ANSWER_WITHIN)
+        let said = |tool: Tool| tool.variable().and_then(std::env::var_os).map(PathBuf::from);
+        let folders: Vec<PathBuf> = std::env::split_paths(&path).chain([own]).collect();
+        Tool::find_in(tools, said, &folders, ANSWER_WITHIN)
     }
 
-    fn find_in(tools: &[Tool], folders: &[PathBuf], within: Duration) -> Vec<Found> {
+    fn find_in(
+        tools: &[Tool],
+        said: impl Fn(Tool) -> Option<PathBuf>,
+        folders: &[PathBuf],
+        within: Duration,
+    ) -> Vec<Found> {
         let program = |tool: Tool| {
-            let mut programs = folders.iter().map(|folder| folder.join(tool.name()));
+            let mut programs =
+                said(tool).into_iter().chain(folders.iter().map(|folder| folder.join(tool.name())));
             Some((tool, programs.find(|program| program.is_file())?))
         };
         let programs = tools.iter().filter_map(|tool| program(*tool));
@@ -128,6 +156,7 @@ mod tests {
             ("h2load nghttp2/1.52.0\n", "1.52.0"),
             ("locust 2.47.0 from /x/lib/python3.11/site-packages/locust (Python 3.11.7)", "2.47.0"),
             ("httperf: httperf-0.9.0 compiled without DEBUG without TIME_SYSCALLS.", "0.9.0"),
+            ("oha 1.16.0\n", "1.16.0"),
             ("Usage: httperf [-hdvV]", ""),
             ("", ""),
         ] {
@@ -145,7 +174,7 @@ mod tests {
             std::fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
         }
         let began = Instant::now();
-        let found = Tool::find_in(&Tool::ALL, &[folder.path().to_owned()], Duration::from_secs(2));
+        let found = Tool::find_in(&Tool::ALL, |_| None, &[folder.path().to_owned()], Duration::from_secs(2));
         assert!(began.elapsed() < Duration::from_secs(30));
         let told: Vec<_> = found.iter().map(|found| (found.tool, found.version.as_str())).collect();
         assert_eq!(told, [(Tool::Wrk, ""), (Tool::H2load, "1.52.0")]);
@@ -169,7 +198,7 @@ mod tests {
             std::fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
         }
         let paths: Vec<PathBuf> = folders.iter().map(|folder| folder.path().to_owned()).collect();
-        let find = |tools: &[Tool]| Tool::find_in(tools, &paths, Duration::from_secs(20));
+        let find = |tools: &[Tool]| Tool::find_in(tools, |_| None, &paths, Duration::from_secs(20));
         let found = find(&Tool::ALL);
         assert_eq!(
             (found.len(), found[0].to_string().as_str()),
@@ -178,5 +207,22 @@ mod tests {
         );
         assert_eq!(found[0].program, paths[1].join("wrk"));
         assert_eq!(find(&[Tool::Locust]), []);
+        let said = |tool| (tool == Tool::Wrk).then(|| paths[2].join("wrk"));
+        let found = Tool::find_in(&[Tool::Wrk], said, &paths, Duration::from_secs(20));
+        assert_eq!(found[0].to_string(), "wrk 2.0", "where a variable says comes first");
+    }
+
+    #[test]
+    fn each_protocol_has_its_tools() {
+        let speaking = |protocol| {
+            let names = Tool::ALL.into_iter().filter(|tool| tool.speaks(protocol)).map(Tool::name);
+            names.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(speaking(Protocol::Http1), "wrk h2load oha httperf locust");
+        assert_eq!(speaking(Protocol::Http1Tls), "wrk h2load oha");
+        assert_eq!(
+            (speaking(Protocol::H2), speaking(Protocol::H2c)),
+            ("h2load oha".into(), "h2load oha".into())
+        );
     }
 }

@@ -32,7 +32,7 @@ fn empty_checkout() -> TempDir {
 
 fn command(root: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tare-crosscheck"));
-    for steering in ["TARE_ROOT", "PORT", "THREADS", "DELAY_MS"] {
+    for steering in ["TARE_ROOT", "PORT", "THREADS", "DELAY_MS", "PROTOCOL", "TLS_CERT", "TLS_KEY", "OHA"] {
         command.env_remove(steering);
     }
     command.args(words).current_dir(root).stdin(Stdio::null());
@@ -57,7 +57,7 @@ fn wrk_and_tare_load_the_raw_socket_in_turns() {
     // Whether two rounds on a busy machine agree is a matter of chance; that they were measured is not.
     assert!(matches!(ran.status.code(), Some(0 | 4 | 5)), "{stderr}");
     let report: Value = serde_json::from_slice(&ran.stdout).unwrap();
-    assert_eq!((&report["format"], &report["failure"]), (&"1.0".into(), &Value::Null));
+    assert_eq!((&report["format"], &report["failure"]), (&"1.1".into(), &Value::Null));
     let wrk = &report["tools"][0];
     assert_eq!((&wrk["tool"], &wrk["load"]["connections"]), (&"wrk".into(), &4.into()));
     assert_eq!(wrk["pairs"].as_array().map(Vec::len), Some(2), "{}", wrk["fault"]);
@@ -72,6 +72,38 @@ fn wrk_and_tare_load_the_raw_socket_in_turns() {
         assert!(root.path().join("out").join(name).is_file(), "{name}");
     }
     assert_eq!(run(root.path(), &words).status.code(), Some(1), "the folder exists");
+}
+
+#[test]
+fn h2load_and_tare_load_the_raw_socket_in_each_protocol() {
+    if !has_program("crosscheck", "h2load") {
+        return;
+    }
+    for (ending, protocol, streams) in
+        [("+tls", "http/1.1 over TLS", 1), ("+h2", "h2", 3), ("+h2c", "h2c", 3)]
+    {
+        let root = empty_checkout();
+        let of_streams = if streams > 1 { format!(" --streams {streams}") } else { String::new() };
+        let words = format!(
+            "raw-socket{ending} --tools h2load --connections 4 --warm-up 100ms --out out --rounds 1 --duration 1s --seed 1 \
+             --json{of_streams}"
+        );
+        let ran = run(root.path(), &words);
+        let stderr = String::from_utf8_lossy(&ran.stderr);
+        assert!(matches!(ran.status.code(), Some(0 | 4 | 5)), "{stderr}");
+        let report: Value = serde_json::from_slice(&ran.stdout).unwrap();
+        let h2load = &report["tools"][0];
+        assert_eq!((&report["failure"], &h2load["fault"]), (&Value::Null, &Value::Null), "{ending}");
+        assert_eq!((&report["protocol"], &h2load["load"]["streams"]), (&protocol.into(), &streams.into()));
+        for side in ["theirs", "ours"] {
+            assert!(h2load["pairs"][0][side]["answered"].as_u64() > Some(0), "{ending} {side}");
+        }
+        // Both send the fields that h2load has of its own.
+        let names = h2load["request_headers"].to_string().to_ascii_lowercase();
+        assert_eq!(names, r#"["host","user-agent"]"#, "{ending}");
+        assert_eq!(h2load["request_bytes"].is_null(), streams > 1, "{ending}");
+        assert!(!root.path().join("out/key.pem").exists(), "the key is gone with the run");
+    }
 }
 
 #[test]
@@ -124,6 +156,7 @@ fn a_tool_that_fails_in_its_own_way_says_how_and_the_others_go_on() {
     let tools = made_up_tools(&[
         ("wrk", "/", recorded),
         ("h2load", "/elsewhere", recorded),
+        ("oha", "/", "no figures either"),
         ("httperf", "/", "no figures at all"),
         ("locust", "", ""),
     ]);
@@ -145,8 +178,9 @@ fn a_tool_that_fails_in_its_own_way_says_how_and_the_others_go_on() {
     assert_eq!(tool(0)["request_bytes"].as_u64(), Some(request));
     for (index, fault) in [
         (1, "it asks for \"GET /elsewhere\", and not for \"GET /\""),
-        (2, "httperf printed no \"Total:\"; it said: \"no figures at all\""),
-        (3, "it sent no request"),
+        (2, "oha printed no JSON of its load; it said: \"no figures either\""),
+        (3, "httperf printed no \"Total:\"; it said: \"no figures at all\""),
+        (4, "it sent no request"),
     ] {
         let found = tool(index)["fault"].as_str().unwrap_or_default();
         assert!(found.contains(fault), "{index}: {found:?}");
@@ -192,10 +226,13 @@ fn mistakes() {
         String::from_utf8_lossy(&ended.stderr).trim_end().to_owned()
     };
     insta::assert_snapshot!(line("hyper --tools htperf"), @r#"error: --tools: unknown tool "htperf"; did you mean "httperf"?"#);
-    insta::assert_snapshot!(line("hyper --tools ab"), @r#"error: --tools: unknown tool "ab"; valid names are: wrk, h2load, httperf, locust"#);
+    insta::assert_snapshot!(line("hyper --tools ab"), @r#"error: --tools: unknown tool "ab"; valid names are: wrk, h2load, oha, httperf, locust"#);
     insta::assert_snapshot!(line("hypr"), @r#"error: unknown service "hypr"; did you mean "hyper"?"#);
     insta::assert_snapshot!(line("hyper --contract strings"), @r#"error: the load of contract "strings" has several requests: choose one by --request, of "framework", "benchmark", "benchmark-three", "benchmark-none""#);
     insta::assert_snapshot!(line("hyper --contract rest --request echo"), @r#"error: request "echo" of contract "rest" is no GET of one fixed path without headers and body; by --request there is "status", "label-of-one""#);
     insta::assert_snapshot!(line("raw-socket --contract rest --request status"), @r#"error: "raw-socket" does not declare the contract "rest""#);
+    insta::assert_snapshot!(line("raw-socket+h2c --tools wrk"), @"error: --tools: wrk is not asked in h2c");
+    insta::assert_snapshot!(line("raw-socket --streams 2"), @"error: --streams is of HTTP/2: name the service as raw-socket+h2c or raw-socket+h2");
+    insta::assert_snapshot!(line("flask+h2c"), @"error: flask+h2c: gunicorn serves it as by default, without the HTTP/2 that needs a further package");
     insta::assert_snapshot!(line("hyper --duration 1500ms"), @"error: --duration: give whole seconds, 1s to 10m");
 }

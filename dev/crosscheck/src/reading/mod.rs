@@ -3,7 +3,10 @@
 mod h2load;
 mod httperf;
 mod locust;
+mod oha;
 mod wrk;
+
+use tare_load::Protocol;
 
 use super::Tool;
 
@@ -45,6 +48,20 @@ pub enum ReadError {
     Lacks { tool: Tool, what: &'static str, said: String },
     #[error("{tool} got no right answer: {complaints}")]
     Nothing { tool: Tool, complaints: String },
+    #[error("{tool} spoke {spoken}, and not {wanted}")]
+    Other { tool: Tool, wanted: Protocol, spoken: String },
+}
+
+/// The same as [`read`], of a tool that was to speak `protocol`: h2load takes what the server chooses, and says which that was.
+///
+/// # Errors
+/// As [`read`], or the tool says that it spoke another protocol.
+pub fn read_in(tool: Tool, protocol: Protocol, text: &str) -> Result<Reading, ReadError> {
+    let wanted = if protocol.is_http2() { protocol } else { Protocol::Http1 };
+    match behind(text, "Application protocol: ").filter(|spoken| *spoken != wanted.name()) {
+        Some(spoken) => Err(ReadError::Other { tool, wanted: protocol, spoken: spoken.to_owned() }),
+        None => read(tool, text),
+    }
 }
 
 /// Reads what `tool` printed to stdout.
@@ -55,6 +72,7 @@ pub fn read(tool: Tool, text: &str) -> Result<Reading, ReadError> {
     let read = match tool {
         Tool::Wrk => wrk::read(text),
         Tool::H2load => h2load::read(text),
+        Tool::Oha => oha::read(text),
         Tool::Httperf => httperf::read(text),
         Tool::Locust => locust::read(text),
     };

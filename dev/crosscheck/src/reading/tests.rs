@@ -45,8 +45,8 @@ proptest! {
 
     /// Real outputs with a piece taken out and another put in.
     #[test]
-    fn nothing_panics_on_what_is_nearly_right(which in 0..4_usize, at in 0..2000_usize, len in 0..40_usize, put in ".{0,8}") {
-        let real = [wrk::REAL, h2load::REAL, httperf::REAL, locust::REAL][which];
+    fn nothing_panics_on_what_is_nearly_right(which in 0..5_usize, at in 0..2000_usize, len in 0..40_usize, put in ".{0,8}") {
+        let real = [wrk::REAL, h2load::REAL, oha::REAL, httperf::REAL, locust::REAL][which];
         let letters: Vec<char> = real.chars().collect();
         let (at, to) = (at.min(letters.len()), (at + len).min(letters.len()));
         let text: String = letters[..at].iter().copied().chain(put.chars()).chain(letters[to..].iter().copied()).collect();
@@ -120,6 +120,25 @@ proptest! {
     }
 
     #[test]
+    fn what_oha_prints_of_known_figures_is_read_back(
+        (right, wrong, errors, out) in (1_u64..10_000_000, 0_u64..100, 0_u64..100, 0_u64..100), seconds in 0.1..600.0_f64,
+        mean in 1e-6..1.0_f64, p99 in 1e-6..1.0_f64,
+    ) {
+        let output = serde_json::json!({
+            "summary": { "total": seconds, "average": mean, "slowest": p99 * 2.0, "fastest": null },
+            "latencyPercentiles": { "p50": mean, "p99": p99, "p99.9": null },
+            "statusCodeDistribution": { "200": right, "500": wrong },
+            "errorDistribution": { "connection closed before message completed": errors, "aborted due to deadline": out },
+        });
+        let reading = read(Tool::Oha, &output.to_string()).unwrap();
+        prop_assert_eq!((reading.answered, reading.failed), (right, wrong + errors));
+        prop_assert!(is_near(Some(reading.per_second), right as f64 / seconds, 1e-9));
+        for (read, expected) in [(reading.latency.mean_ns, mean), (reading.latency.p50_ns, mean), (reading.latency.p99_ns, p99)] {
+            prop_assert!(is_near(read, expected * 1e9, 1e-9));
+        }
+    }
+
+    #[test]
     fn what_httperf_prints_of_known_figures_is_read_back(
         (ok, moved, missing, broken) in (1_u64..1_000_000, 0_u64..100, 0_u64..100, 0_u64..100),
         (timeouts, resets, descriptors) in (0_u64..100, 0_u64..100, 0_u64..100),
@@ -176,6 +195,7 @@ fn an_output_without_one_of_its_lines_names_what_it_lacks() {
         (Tool::Wrk, wrk::REAL, "Requests/sec:", "Requests/sec"),
         (Tool::H2load, h2load::REAL, "finished in", "finished in"),
         (Tool::H2load, h2load::REAL, "requests:", "requests:"),
+        (Tool::Oha, oha::REAL, "  \"summary\"", "JSON"),
         (Tool::Httperf, httperf::REAL, "Total:", "Total:"),
         (Tool::Httperf, httperf::REAL, "Reply status:", "Reply status:"),
         (Tool::Locust, locust::REAL, "        \"num_requests\"", "JSON"),
@@ -202,4 +222,15 @@ fn without_its_latencies_an_output_still_has_a_rate() {
         assert_eq!((cut.answered, cut.per_second), (whole.answered, whole.per_second), "{tool}");
         assert_eq!((cut.latency.mean_ns, cut.latency.p99_ns), (None, None), "{tool}");
     }
+}
+
+#[test]
+fn a_tool_that_spoke_another_protocol_has_measured_something_else() {
+    let h2 = h2load::REAL.replace("Application protocol: http/1.1", "Application protocol: h2");
+    let read =
+        |protocol, text: &str| read_in(Tool::H2load, protocol, text).map_err(|error| error.to_string());
+    assert!(read(Protocol::Http1, h2load::REAL).is_ok() && read(Protocol::Http1Tls, h2load::REAL).is_ok());
+    assert!(read(Protocol::H2, &h2).is_ok());
+    assert_eq!(read(Protocol::H2, h2load::REAL).unwrap_err(), "h2load spoke http/1.1, and not h2");
+    assert_eq!(read(Protocol::H2c, &h2).unwrap_err(), "h2load spoke h2, and not h2c");
 }

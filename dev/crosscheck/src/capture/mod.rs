@@ -1,9 +1,14 @@
 //! What a tool really sends: its request as bytes, taken by a listener that answers everything with the same line.
 //!
-//! Our engine then sends the very same bytes, so that both ask the same work of a service: it spends time on each header.
+//! Our engine then sends the very same bytes, so that both ask the same work of a service: it spends time on each header. Over
+//! HTTP/2 it sends the same fields, in the same order; how they are compressed is each client's own. No tool sends another
+//! request because TLS is below it, so none is captured over TLS.
+
+mod http2;
 
 use std::{
     io::{self, Read, Write},
+    mem,
     net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
     sync::{
         Arc, Mutex, PoisonError,
@@ -30,7 +35,8 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    pub(crate) fn start() -> io::Result<Listener> {
+    /// Speaks HTTP/2, with prior knowledge, or HTTP/1.1.
+    pub(crate) fn start(is_http2: bool) -> io::Result<Listener> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
@@ -41,7 +47,7 @@ impl Listener {
                 while !over.load(Ordering::Relaxed) {
                     match listener.accept() {
                         // One after the other: there is one connection at a time. Its errors are the tool's to tell.
-                        Ok((stream, _)) => drop(answer(stream, &over, &seen)),
+                        Ok((stream, _)) => drop(answer(stream, is_http2, &over, &seen)),
                         Err(_) => std::thread::sleep(TICK),
                     }
                 }
@@ -71,10 +77,25 @@ impl Drop for Listener {
 }
 
 /// Answers whatever comes on a connection until it is closed or silent.
-fn answer(mut stream: TcpStream, over: &AtomicBool, seen: &Mutex<Option<Vec<u8>>>) -> io::Result<()> {
+fn answer(
+    mut stream: TcpStream,
+    is_http2: bool,
+    over: &AtomicBool,
+    seen: &Mutex<Option<Vec<u8>>>,
+) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(SILENCE))?;
     stream.set_write_timeout(Some(SILENCE))?;
+    let see = |request| {
+        seen.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(request);
+    };
+    match is_http2 {
+        true => http2::answer(&mut stream, over, see),
+        false => answer_http1(&mut stream, over, see),
+    }
+}
+
+fn answer_http1(stream: &mut TcpStream, over: &AtomicBool, see: impl Fn(Vec<u8>)) -> io::Result<()> {
     let (mut request, mut buffer) = (Vec::new(), [0; 4096]);
     while !over.load(Ordering::Relaxed) && request.len() < REQUEST_BYTES_MAX {
         let count = stream.read(&mut buffer)?;
@@ -84,8 +105,7 @@ fn answer(mut stream: TcpStream, over: &AtomicBool, seen: &Mutex<Option<Vec<u8>>
         request.extend_from_slice(&buffer[..count]);
         if request.ends_with(b"\r\n\r\n") {
             stream.write_all(ANSWER)?;
-            seen.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| request.clone());
-            request.clear();
+            see(mem::take(&mut request));
         }
     }
     Ok(())
@@ -103,6 +123,13 @@ pub(super) fn line(request: &[u8]) -> String {
     format!("{} {}", words.next().unwrap_or_default(), words.next().unwrap_or_default())
 }
 
+/// The names of its header fields, as they were sent.
+pub(super) fn header_names(request: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(request);
+    let lines = text.lines().skip(1).map_while(|line| line.split_once(':'));
+    lines.map(|(name, _)| name.to_owned()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -111,7 +138,7 @@ mod tests {
 
     #[test]
     fn the_first_request_is_kept_and_each_is_answered() {
-        let listener = Listener::start().unwrap();
+        let listener = Listener::start(false).unwrap();
         let mut stream = TcpStream::connect(listener.address).unwrap();
         for request in [&b"GET /a HTTP/1.1\r\nA: b\r\n\r\n"[..], b"GET /c HTTP/1.1\r\n\r\n"] {
             stream.write_all(request).unwrap();
@@ -131,11 +158,13 @@ mod tests {
         let host = b"GET / HTTP/1.1\r\nHost: 127.0.0.1:9\r\n\r\n";
         assert_eq!(readdress(host, from, to), b"GET / HTTP/1.1\r\nHost: 127.0.0.1:80\r\n\r\n");
         assert_eq!(line(b""), " ");
+        assert_eq!(header_names(host), ["Host"]);
+        assert_eq!(header_names(b"GET / HTTP/1.1\r\n\r\n"), [] as [&str; 0]);
     }
 
     #[test]
     fn bytes_that_come_one_by_one_are_one_request() {
-        let listener = Listener::start().unwrap();
+        let listener = Listener::start(false).unwrap();
         let mut stream = TcpStream::connect(listener.address).unwrap();
         for byte in b"GET /slow HTTP/1.1\r\n\r\n" {
             stream.write_all(&[*byte]).unwrap();
@@ -147,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_connection_without_a_request_is_no_request() {
-        let listener = Listener::start().unwrap();
+        let listener = Listener::start(false).unwrap();
         let mut stream = TcpStream::connect(listener.address).unwrap();
         stream.write_all(b"GET / HTTP/1.1\r\nHost:").unwrap();
         drop(stream);
@@ -156,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_request_without_an_end_is_given_up() {
-        let listener = Listener::start().unwrap();
+        let listener = Listener::start(false).unwrap();
         let mut stream = TcpStream::connect(listener.address).unwrap();
         // The listener closes after the longest request, and then writing fails.
         let filler = [b'x'; 4096];
