@@ -120,19 +120,19 @@ pub(crate) const KNOWN: [Known; 12] = [
         shows: dearer,
     },
     Known {
+        id: "pace",
+        tools: &Tool::ALL,
+        metrics: &[Metric::Cpu],
+        why: "how many requests a service finds ready at a time, and how often it sleeps, depends on the pace of its client",
+        shows: pace,
+    },
+    Known {
         id: "batches",
         tools: &[Tool::H2load, Tool::Oha],
         metrics: &[Metric::Throughput, Metric::Cpu],
         why: "requests of several streams that are ready together travel together, and are cheaper for the service; how many \
               are, depends on the client. No count of the kernel says then whether both counted alike: one stream does",
         shows: batches,
-    },
-    Known {
-        id: "pace",
-        tools: &Tool::ALL,
-        metrics: &[Metric::Cpu],
-        why: "how many requests a service finds ready at a time, and how often it sleeps, depends on the pace of its client",
-        shows: pace,
     },
     Known {
         id: "little",
@@ -326,7 +326,8 @@ fn dearer(case: &Case, _: &[Finding]) -> Option<String> {
     })
 }
 
-/// The side whose requests come in fewer segments must be the cheaper one, and throughput what the costs predict.
+/// The side whose requests come in fewer segments must be the cheaper one, and throughput what the costs predict. Where the counts
+/// are alike, another reason has been seen before.
 fn batches(case: &Case, _: &[Finding]) -> Option<String> {
     let (theirs, ours) = case.both(Sample::server_busy);
     let (their_cost, our_cost) = case.both(Sample::server_cost_ns);
@@ -339,7 +340,7 @@ fn batches(case: &Case, _: &[Finding]) -> Option<String> {
     };
     (case.shape.streams() > 1 && together && predicted).then(|| {
         format!(
-            "{their_segments:.2} and {our_segments:.2} segments a request, which cost the service {} and {}",
+            "{their_segments:.3} and {our_segments:.3} segments a request, which cost the service {} and {}",
             time(their_cost),
             time(our_cost)
         )

@@ -313,8 +313,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_pace_is_a_load_that_both_can_make(
-            seconds in 1_u64..600, connections in 1_usize..20_000, streams in 1_usize..200, threads in 1_usize..1024, users in 1_usize..10_000,
-            rate_all in 0.0..1e7_f64, rate_one in 0.0..1e6_f64,
+            seconds in 1_u64..600, connections in 1_usize..20_000, streams in 1_usize..200, threads in 1_usize..1024,
+            users in 1_usize..10_000, rate_all in 0.0..1e7_f64, rate_one in 0.0..1e6_f64,
         ) {
             let pace = Pace { seconds, connections, streams, threads, users, rate_all, rate_one };
             for tool in Tool::ALL {

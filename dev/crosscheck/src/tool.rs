@@ -84,8 +84,8 @@ impl Tool {
         (self == Tool::Oha).then_some("OHA")
     }
 
-    /// Those of `tools` that are on `PATH`, where a variable says, or where the set-up of the checkout at `root` puts them. They are asked for
-    /// their versions side by side.
+    /// Those of `tools` that are where a variable says, on `PATH`, or where the set-up of the checkout at `root` puts them. They are
+    /// asked for their versions side by side.
     pub fn find(tools: &[Tool], root: &Path) -> Vec<Found> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let own = root.join(".tare").join("tools").join("bin");
