@@ -50,4 +50,4 @@ pub use sequence::{Captured, MissingValue};
 pub use statuses::Statuses;
 pub use stop::{After, Quota, Stop};
 pub use tally::{Failure, Failures, Sample, Tally, Unreconciled};
-pub use tls::{Handshakes, Negotiated, TlsClient, TlsError, TlsOptions, Trust};
+pub use tls::{Handshakes, Negotiated, TlsClient, TlsError, TlsOffer, TlsOptions, Trust};

@@ -89,7 +89,8 @@ impl Handshake {
     /// again.
     fn encode_alert(&mut self, out: &mut Vec<u8>) {
         loop {
-            let UnbufferedStatus { discard, state, .. } = self.connection.process_tls_records(&mut self.incoming);
+            let UnbufferedStatus { discard, state, .. } =
+                self.connection.process_tls_records(&mut self.incoming);
             let Ok(ConnectionState::EncodeTlsData(mut data)) = state else { return };
             if encode(out, |room| data.encode(room)).is_err() {
                 return;

@@ -15,7 +15,7 @@ mod session;
 #[cfg(test)]
 mod tests;
 
-pub use client::{TlsClient, TlsOptions, Trust};
+pub use client::{TlsClient, TlsOffer, TlsOptions, Trust};
 pub use error::TlsError;
 pub use negotiated::{Handshakes, Negotiated};
 pub(crate) use secured::Secured;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tare_load::{
-    ExpectedBody, Generator, Load, Protocol, Schedule, Settings, Stop, TlsClient, TlsOptions, Trust,
+    ExpectedBody, Generator, Load, Protocol, Schedule, Settings, Stop, TlsClient, TlsOffer, TlsOptions, Trust,
 };
 
 use super::fixed::body;
@@ -33,6 +33,7 @@ pub fn run(words: &[String]) -> Result<(), Box<dyn std::error::Error>> {
         server_name: "localhost".to_owned(),
         alpn: protocol.alpn(),
         resume: false,
+        offer: TlsOffer::Usual,
     };
     let settings = Settings {
         driver: word(3, "auto").parse()?,
