@@ -4,10 +4,11 @@
 use std::{sync::Arc, time::Duration};
 
 use tare_load::{
-    Connections, DriverChoice, ExchangePool, Failures, Generator, GeneratorError, Route, RunReport, Sample,
-    Settings,
+    Connections, DriverChoice, ExchangePool, Failures, Generator, GeneratorError, Protocol, Route, RunReport,
+    Sample, Settings,
 };
 
+use crate::client::Channel;
 use crate::contract::Contract;
 use tare_host::process;
 
@@ -22,7 +23,44 @@ pub fn pool(contract: &Contract, host: &str, seed: u64) -> Arc<ExchangePool> {
     Arc::new(ExchangePool::new(contract.exchanges_for_load(seed, count, host)))
 }
 
-/// A generator without open connections, on these CPUs (empty: any).
+/// How a load speaks to a service.
+#[derive(Debug, Clone, Copy)]
+pub struct Way<'a> {
+    /// What requests name as their `Host`.
+    pub host: &'a str,
+    pub channel: &'a Channel,
+    /// How many requests a connection of HTTP/2 has on their way at a time.
+    pub streams: usize,
+}
+
+/// Why a load cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    #[error(transparent)]
+    Generator(#[from] GeneratorError),
+    #[error("the generator does not speak {0} yet")]
+    Protocol(Protocol),
+}
+
+/// The same in the protocol of a service.
+///
+/// # Errors
+/// As [`generator`], or TLS cannot be spoken.
+pub fn generator_in(
+    contract: &Contract,
+    way: &Way,
+    route: impl Into<Route>,
+    connections: Connections,
+    cpus: &[usize],
+    seed: u64,
+) -> Result<Generator, DriveError> {
+    if way.channel.protocol != Protocol::Http1 {
+        return Err(DriveError::Protocol(way.channel.protocol));
+    }
+    Ok(generator(contract, way.host, route, connections, cpus, seed)?)
+}
+
+/// A generator of plain HTTP/1.1 without open connections, on these CPUs (empty: any).
 ///
 /// # Errors
 /// The generator cannot be made: no threads, an unusable CPU or namespace, or no driver.

@@ -9,7 +9,7 @@ use tare_host::{
 use tare_load::{Clock, Generator, Measures, Monotonic, Route, RunReport};
 use tare_service::{
     contract::CheckId,
-    drive,
+    drive::{self, Way},
     launch::{self, Ready, Settings},
     probe::Readiness,
     prove::{CHECKS_AFTER_LOAD, GRACE, verify_options},
@@ -119,7 +119,7 @@ impl Bench<'_> {
         let ready = network.at_the_service(|| {
             launch::launch(&self.services[slot.row], &settings, self.supervisor, &folder, stem)
         })??;
-        let generator = self.generator(&ready, &network, slot.point, seed)?;
+        let generator = self.generator(&ready, &network, slot.row, slot.point, seed)?;
         let throttle = ready.process.pid().map(Throttle::of).unwrap_or_default();
         let latency = vec![Measures::default(); plan.points.len()];
         let asked_ns = Monotonic.now_ns();
@@ -148,6 +148,7 @@ impl Bench<'_> {
         &self,
         ready: &Ready,
         network: &Network,
+        row: usize,
         point: usize,
         seed: u64,
     ) -> Result<Generator, ExecutorError> {
@@ -155,7 +156,9 @@ impl Bench<'_> {
         route.namespace = network.of_clients();
         let connections = self.plan.points[point].load.connections();
         let (contract, cpus) = (&self.contracts[point], &self.plan.pinning.generator);
-        Ok(drive::generator(contract, &ready.host, route, connections, cpus, seed)?)
+        let (channel, streams) = (&self.services[row].channel(), self.plan.points[point].streams);
+        let way = Way { host: &ready.host, channel, streams };
+        Ok(drive::generator_in(contract, &way, route, connections, cpus, seed)?)
     }
 
     /// In a sequential experiment a load begins with all its connections open, unless opening them is part of what is measured.

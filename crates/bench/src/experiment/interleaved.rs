@@ -37,6 +37,8 @@ pub struct Experiment {
     pub twin: bool,
     /// How requests arrive: at least one load. The first one decides when a run ends.
     pub loads: Vec<LoadSetting>,
+    /// How many requests a connection of HTTP/2 has on their way at a time.
+    pub streams: usize,
     pub service_settings: ServiceSettings,
     pub schedule: ScheduleSetting,
     /// The open loops in which latency is measured.
@@ -150,6 +152,7 @@ impl Experiment {
         ] {
             is_within(key, value, range).map_err(at(place))?;
         }
+        let streams = file.load.streams().map_err(at("streams"))?;
         let loads = file.load.read().map_err(at("[load]"))?;
         let latency = file.latency.map(LatencyFile::read).transpose().map_err(at("[latency]"))?;
         let slice = file.schedule.slice;
@@ -167,6 +170,7 @@ impl Experiment {
             reference: file.reference,
             twin: file.twin,
             loads,
+            streams,
             service_settings: ServiceSettings {
                 threads: file.service.threads,
                 delay_ms: file.service.delay_ms,
@@ -239,6 +243,19 @@ mod tests {
         assert!(error("[]").ends_with("\"protocols\" needs at least one, such as \"http/1.1\""));
         assert!(error("[\"h2\", \"h2\"]").ends_with("\"protocols\" has \"h2\" twice"));
         assert!(error("[\"h3\"]").ends_with("unknown value \"h3\"; valid names are: http/1.1, tls, h2, h2c"));
+    }
+
+    #[test]
+    fn a_connection_of_http_2_may_have_several_requests_on_their_way() {
+        let with = |streams: &str| QUICK.replacen("[load]", &format!("[load]\nstreams = {streams}"), 1);
+        let parse = |streams: &str| Experiment::parse(Path::new("quick.toml"), &with(streams));
+        assert_eq!(Experiment::parse(Path::new("q"), QUICK).unwrap().streams, 1);
+        let experiment = parse("16").unwrap();
+        let pinning = tare_host::cpus::Pinning { server: vec![0], generator: vec![1] };
+        let plan = crate::plan::Plan::interleaved(&experiment, &[], 1, pinning);
+        assert!(plan.points.iter().all(|point| point.streams == 16));
+        let error = parse("0").unwrap_err().to_string();
+        assert!(error.ends_with("\"streams\" is 0; it must be 1 to 1000"), "{error}");
     }
 
     #[test]

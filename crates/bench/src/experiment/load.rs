@@ -8,6 +8,7 @@ use serde::Deserialize;
 const LOADS_MAX: usize = 8;
 const CONNECTIONS: RangeInclusive<usize> = 1..=20_000;
 const THREADS: RangeInclusive<usize> = 1..=256;
+const STREAMS: RangeInclusive<usize> = 1..=1000;
 /// The longest that a service may be asked to wait before it answers: an hour.
 pub(super) const DELAY_MS_MAX: u64 = 3_600_000;
 
@@ -23,6 +24,13 @@ pub struct LoadSetting {
 pub(super) struct LoadFile {
     connections: OneOrMany,
     threads: usize,
+    /// Of a connection of HTTP/2, at a time.
+    #[serde(default = "one_stream")]
+    streams: usize,
+}
+
+fn one_stream() -> usize {
+    1
 }
 
 #[derive(Debug, Deserialize)]
@@ -69,6 +77,10 @@ pub(super) fn is_within(key: &str, value: usize, range: RangeInclusive<usize>) -
 }
 
 impl LoadFile {
+    pub(super) fn streams(&self) -> Result<usize, String> {
+        is_within("streams", self.streams, STREAMS).map(|()| self.streams)
+    }
+
     /// What it means, or what is wrong with it.
     pub(super) fn read(self) -> Result<Vec<LoadSetting>, String> {
         match self.connections {

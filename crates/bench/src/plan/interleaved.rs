@@ -63,6 +63,7 @@ fn closed_loop(experiment: &Experiment, load: &LoadSetting, rows: usize) -> Poin
         requests: Vec::new(),
         rounds: schedule.slices_per_block.unwrap_or(1),
         load: LoadSpec::Closed { connections, threads, duration_ns: ns(schedule.slice), think_ns: None },
+        streams: experiment.streams,
         published: None,
         warm_up_ns: ns(schedule.warm_up),
         service_settings: experiment.service_settings.clone(),

@@ -23,6 +23,9 @@ pub struct Point {
     /// Samples of each row: in every block of an interleaved experiment, in all of a sequential one.
     pub rounds: usize,
     pub load: LoadSpec,
+    /// How many requests a connection of HTTP/2 has on their way at a time; one of HTTP/1.1 has one.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub streams: usize,
     /// How requests arrived in the published benchmark, if `load` is only a part of that.
     pub published: Option<LoadSpec>,
     /// Load on a fresh process before its first sample.
@@ -37,6 +40,14 @@ pub struct Point {
 pub struct Link {
     pub name: String,
     pub spec: LinkSpec,
+}
+
+fn one() -> usize {
+    1
+}
+
+fn is_one(streams: &usize) -> bool {
+    *streams == 1
 }
 
 impl Point {

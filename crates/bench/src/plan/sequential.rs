@@ -109,6 +109,7 @@ fn points(
                     requests: part.requests.clone(),
                     rounds: options.rounds.unwrap_or(part.rounds),
                     load,
+                    streams: 1,
                     published: (load != published).then_some(published),
                     warm_up_ns: part.warm_up.map_or(0, ns),
                     service_settings: ServiceSettings { threads, delay_ms },

@@ -80,6 +80,7 @@ impl SearchSetting {
             reference: String::new(),
             twin: false,
             loads: vec![self.load.clone()],
+            streams: 1,
             service_settings: self.service_settings.clone(),
             schedule: ScheduleSetting {
                 budget: Duration::ZERO,
