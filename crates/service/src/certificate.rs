@@ -40,6 +40,7 @@ pub struct Certificates {
     /// Whether nothing of the folder is kept.
     is_passing: bool,
     leaf: CertificateDer<'static>,
+    authority: CertificateDer<'static>,
     roots: Arc<RootCertStore>,
 }
 
@@ -63,11 +64,17 @@ impl Certificates {
     fn in_folder(folder: &Path, is_passing: bool) -> Result<Certificates, CertificateError> {
         let made = Made::new()?;
         let mut roots = RootCertStore::empty();
-        roots.add(made.authority)?;
+        roots.add(made.authority.clone())?;
         // Services have folders of their own as their working directories.
         let folder = std::path::absolute(folder).map_err(at(folder))?;
         fs::create_dir_all(&folder).map_err(at(&folder))?;
-        let certificates = Certificates { folder, is_passing, leaf: made.leaf, roots: Arc::new(roots) };
+        let certificates = Certificates {
+            folder,
+            is_passing,
+            leaf: made.leaf,
+            authority: made.authority,
+            roots: Arc::new(roots),
+        };
         write(&certificates.folder.join("ca.pem"), &made.authority_pem, 0o644)?;
         write(&certificates.certificate_path(), &made.leaf_pem, 0o644)?;
         write(&certificates.key_path(), &made.key_pem, 0o600)?;
@@ -81,6 +88,16 @@ impl Certificates {
 
     pub(crate) fn key_path(&self) -> PathBuf {
         self.folder.join("key.pem")
+    }
+
+    /// Whom a client must trust.
+    pub fn authority(&self) -> &CertificateDer<'static> {
+        &self.authority
+    }
+
+    /// The name that clients ask for, and send.
+    pub(crate) fn server_name(&self) -> &'static str {
+        NAMES[0]
     }
 
     /// What a service must show.

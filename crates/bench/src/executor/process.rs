@@ -6,10 +6,10 @@ use tare_host::{
     process::{CpuUnknown, Priority, Stopped as End, Throttle},
     whole,
 };
-use tare_load::{Clock, Generator, Measures, Monotonic, Route, RunReport};
+use tare_load::{Clock, Connections, Generator, Measures, Monotonic, Route, RunReport};
 use tare_service::{
     contract::CheckId,
-    drive,
+    drive::{self, Way},
     launch::{self, Ready, Settings},
     probe::Readiness,
     prove::{CHECKS_AFTER_LOAD, GRACE, verify_options},
@@ -18,6 +18,7 @@ use tare_service::{
 
 use super::{Bench, network::Network};
 use crate::{
+    experiment::ConnectionUse,
     folder,
     record::{Latency, Stopped},
     sample::{Aside, LoadResult, Placement},
@@ -119,7 +120,7 @@ impl Bench<'_> {
         let ready = network.at_the_service(|| {
             launch::launch(&self.services[slot.row], &settings, self.supervisor, &folder, stem)
         })??;
-        let generator = self.generator(&ready, &network, slot.point, seed)?;
+        let generator = self.generator(&ready, &network, slot.row, slot.point, seed)?;
         let throttle = ready.process.pid().map(Throttle::of).unwrap_or_default();
         let latency = vec![Measures::default(); plan.points.len()];
         let asked_ns = Monotonic.now_ns();
@@ -148,14 +149,20 @@ impl Bench<'_> {
         &self,
         ready: &Ready,
         network: &Network,
+        row: usize,
         point: usize,
         seed: u64,
     ) -> Result<Generator, ExecutorError> {
         let mut route = Route::from(ready.address);
         route.namespace = network.of_clients();
-        let connections = self.plan.points[point].load.connections();
+        let (channel, planned) = (&self.services[row].channel(), &self.plan.points[point]);
+        let ConnectionUse { streams, resumes, .. } = planned.connection_use;
+        let Connections { total, threads } = planned.load.connections();
+        let total = planned.connection_use.connections(total, channel.protocol);
+        let connections = Connections { total, threads };
         let (contract, cpus) = (&self.contracts[point], &self.plan.pinning.generator);
-        Ok(drive::generator(contract, &ready.host, route, connections, cpus, seed)?)
+        let way = Way { host: &ready.host, channel, streams, resumes };
+        Ok(drive::generator_in(contract, &way, route, connections, cpus, seed)?)
     }
 
     /// In a sequential experiment a load begins with all its connections open, unless opening them is part of what is measured.
