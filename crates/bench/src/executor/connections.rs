@@ -48,6 +48,7 @@ impl Bench<'_> {
     /// of all loads begin alike.
     fn open_anew(&self, running: &mut Running, point: usize, draw: u64) -> Result<(), ExecutorError> {
         running.generator.close();
+        running.handshakes.begin_anew();
         running.generator =
             self.generator(&running.ready, &running.network, running.slot.row, point, draw)?;
         let connections = self.plan.points[point].load.connections().total;

@@ -20,7 +20,7 @@ use super::{Bench, network::Network};
 use crate::{
     experiment::ConnectionUse,
     folder,
-    record::{Latency, Stopped},
+    record::{KeptHandshakes, Latency, Stopped},
     sample::{Aside, LoadResult, Placement},
     schedule::{Executor, ExecutorError, RowFailure, Slot},
 };
@@ -56,6 +56,35 @@ pub(super) struct Running {
     pub is_warm: bool,
     /// Since its last slice.
     pub aside: Option<Aside>,
+    pub handshakes: HandshakeCount,
+}
+
+/// The handshakes with a service over all generators that it had, each of which counts its own.
+#[derive(Debug, Default)]
+pub(super) struct HandshakeCount {
+    earlier: KeptHandshakes,
+    current: Option<KeptHandshakes>,
+}
+
+impl HandshakeCount {
+    pub(super) fn take_in(&mut self, report: &RunReport) {
+        if let Some(handshakes) = &report.handshakes {
+            self.current = Some(KeptHandshakes::from(handshakes));
+        }
+    }
+
+    /// Another generator follows.
+    pub(super) fn begin_anew(&mut self) {
+        if let Some(current) = self.current.take() {
+            self.earlier.add(&current);
+        }
+    }
+
+    /// Absent without TLS.
+    fn all(mut self) -> Option<KeptHandshakes> {
+        self.begin_anew();
+        (self.earlier != KeptHandshakes::default()).then_some(self.earlier)
+    }
 }
 
 /// What a pilot leaves: a process that has been under load, and is frozen.
@@ -139,6 +168,7 @@ impl Bench<'_> {
             cpu_unknown,
             is_warm: false,
             aside: None,
+            handshakes: HandshakeCount::default(),
         };
         self.open(&mut running, slot.point)?;
         Ok(running)
@@ -190,6 +220,7 @@ impl Bench<'_> {
             latency: running.latency.iter().map(latency).collect(),
             placement,
             wrong_aside: running.wrong_aside.take(),
+            handshakes: std::mem::take(&mut running.handshakes).all(),
             ..Stopped::default()
         };
         if !self.plan.is_sequential() {
