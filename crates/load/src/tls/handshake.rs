@@ -73,6 +73,7 @@ impl Handshake {
                 Ok(ConnectionState::WriteTraffic(_)) => Some(is_over),
                 Ok(_) => return Err(TlsError::ClosedInHandshake),
                 Err(error) => {
+                    self.incoming.drain(..discard);
                     self.encode_alert(out);
                     return Err(error.into());
                 }
@@ -84,14 +85,16 @@ impl Handshake {
         }
     }
 
-    /// What rustls has to say to the server about a failure.
+    /// What rustls has to say to the server about a failure. Asked for more than that it would read on, and it has failed.
     fn encode_alert(&mut self, out: &mut Vec<u8>) {
-        while let Ok(ConnectionState::EncodeTlsData(mut data)) =
-            self.connection.process_tls_records(&mut []).state
-        {
+        while self.connection.wants_write() {
+            let UnbufferedStatus { discard, state, .. } =
+                self.connection.process_tls_records(&mut self.incoming);
+            let Ok(ConnectionState::EncodeTlsData(mut data)) = state else { return };
             if encode(out, |room| data.encode(room)).is_err() {
                 return;
             }
+            self.incoming.drain(..discard);
         }
     }
 
