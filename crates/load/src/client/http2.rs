@@ -387,14 +387,15 @@ impl<D: Driver> Http2<D> {
 
     #[inline]
     fn found(&mut self, found: Found) {
-        let slot = found.slot;
-        if found.is_end {
+        let (slot, is_end) = (found.slot, found.is_end);
+        self.found = Some(found);
+        // The next event: what was found is there for no longer.
+        self.events.push_back(Event::Received { slot });
+        if is_end {
             self.slots[slot].phase = SlotPhase::Complete;
             // Before the slot sends again: they have waited longer.
             self.start_waiting(slot / self.streams);
         }
-        self.found = Some(found);
-        self.events.push_back(Event::Received { slot });
     }
 
     fn trouble(&mut self, slot: usize, trouble: Trouble, failure: Failure) {
