@@ -6,8 +6,11 @@
 
 pub mod closed;
 pub mod fixed;
+pub mod h2_server;
+pub mod http2;
 pub mod load;
 pub mod peer;
 pub mod process;
 pub mod scenarios;
 pub mod stations;
+pub mod tls;
