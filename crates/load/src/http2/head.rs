@@ -1,12 +1,10 @@
 //! Header blocks of responses: decoded, checked, and remembered, since most of them are the same bytes as one before.
 
-use std::fmt;
 use std::sync::Arc;
-
-use loona_hpack::Decoder;
 
 use super::BLOCK_BYTES_MAX;
 use super::error::{HeadError, Http2Error};
+use super::hpack::Decoder;
 
 /// How many different blocks are remembered for a connection, each of at most so many bytes.
 const MEMO_BLOCKS_MAX: usize = 8;
@@ -44,8 +42,9 @@ struct Remembered {
 }
 
 /// Decodes the blocks of one connection.
+#[derive(Debug)]
 pub(super) struct HeadReader {
-    decoder: Decoder<'static>,
+    decoder: Decoder,
     /// Blocks that changed nothing of the table, as long as nothing changes it.
     memo: Vec<Remembered>,
     /// Which is replaced next.
@@ -53,17 +52,14 @@ pub(super) struct HeadReader {
     keeps_fields: bool,
 }
 
-impl fmt::Debug for HeadReader {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HeadReader").field("memo", &self.memo.len()).finish_non_exhaustive()
-    }
-}
-
 impl HeadReader {
     pub(super) fn new() -> HeadReader {
-        let mut decoder = Decoder::new();
-        decoder.set_max_allowed_table_size(TABLE_BYTES_MAX);
-        HeadReader { decoder, memo: Vec::new(), oldest: 0, keeps_fields: false }
+        HeadReader {
+            decoder: Decoder::new(TABLE_BYTES_MAX),
+            memo: Vec::new(),
+            oldest: 0,
+            keeps_fields: false,
+        }
     }
 
     /// Whether all fields of a head are wanted.
@@ -85,10 +81,10 @@ impl HeadReader {
 
     fn decode(&mut self, bytes: &[u8]) -> Result<Block, Http2Error> {
         let mut parts = Parts { keeps_fields: self.keeps_fields, ..Parts::default() };
-        let decoded = self.decoder.decode_with_cb(bytes, |name, value| parts.take(&name, &value));
-        decoded.map_err(|_| Http2Error::Hpack)?;
+        let decoded = self.decoder.decode(bytes, |name, value| parts.take(name, value));
+        let is_changed = decoded.map_err(|_| Http2Error::Hpack)?;
         let block = parts.block();
-        if changes_the_table(bytes) {
+        if is_changed {
             self.memo.clear();
         } else if bytes.len() <= MEMO_BLOCK_BYTES_MAX {
             self.remember(bytes, block.clone());
@@ -198,51 +194,6 @@ impl Parts {
     }
 }
 
-/// Whether a block adds to the table or sets its size (RFC 7541, sections 6.2.1 and 6.3). It has been decoded before.
-fn changes_the_table(block: &[u8]) -> bool {
-    let mut rest = block;
-    while let Some(&first) = rest.first() {
-        let (prefix_bits, is_indexed) = match first {
-            0x80.. => (7, true),
-            0x20..0x80 => return true,
-            _ => (4, false),
-        };
-        let Some(index) = integer(&mut rest, prefix_bits) else { return true };
-        let strings = match (is_indexed, index) {
-            (true, _) => 0,
-            (false, 0) => 2,
-            (false, _) => 1,
-        };
-        for _ in 0..strings {
-            let Some(length) = integer(&mut rest, 7) else { return true };
-            let Some(behind) = rest.get(length..) else { return true };
-            rest = behind;
-        }
-    }
-    false
-}
-
-/// An integer of RFC 7541, section 5.1, from the front of `bytes`.
-fn integer(bytes: &mut &[u8], prefix_bits: u32) -> Option<usize> {
-    let (&first, mut rest) = bytes.split_first()?;
-    let mask = (1_usize << prefix_bits) - 1;
-    let mut value = usize::from(first) & mask;
-    if value == mask {
-        for shift in (0..28).step_by(7) {
-            let (&byte, behind) = rest.split_first()?;
-            rest = behind;
-            value += usize::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                *bytes = rest;
-                return Some(value);
-            }
-        }
-        return None;
-    }
-    *bytes = rest;
-    Some(value)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -305,14 +256,5 @@ mod tests {
         for bytes in [&[0xff][..], &[0x80 | 62], &[0x40, 0x85], &[0x3f, 0xe2, 0x1f]] {
             assert_eq!(HeadReader::new().read(bytes).err(), Some(Http2Error::Hpack), "{bytes:?}");
         }
-    }
-
-    #[test]
-    fn a_change_of_the_table_is_seen() {
-        assert!(!changes_the_table(&[0x88]));
-        assert!(!changes_the_table(&literal("a", "b", 0x00)));
-        assert!(!changes_the_table(&literal("a", "b", 0x10)));
-        assert!(changes_the_table(&[&[0x88][..], &literal("a", "b", 0x40)].concat()));
-        assert!(changes_the_table(&[0x20, 0x88]));
     }
 }
