@@ -47,6 +47,8 @@ pub(super) struct HeadReader {
     decoder: Decoder,
     /// Blocks that changed nothing of the table, as long as nothing changes it.
     memo: Vec<Remembered>,
+    /// How many of them; the others are memory for those to come.
+    known: usize,
     /// Which is replaced next.
     oldest: usize,
     keeps_fields: bool,
@@ -57,6 +59,7 @@ impl HeadReader {
         HeadReader {
             decoder: Decoder::new(TABLE_BYTES_MAX),
             memo: Vec::new(),
+            known: 0,
             oldest: 0,
             keeps_fields: false,
         }
@@ -66,14 +69,14 @@ impl HeadReader {
     pub(super) fn keep_fields(&mut self, keeps_fields: bool) {
         if self.keeps_fields != keeps_fields {
             self.keeps_fields = keeps_fields;
-            self.memo.clear();
+            self.known = 0;
         }
     }
 
     /// Reads a whole block. All of them have to be read, in order: they change a table that the next ones refer to.
     #[inline]
     pub(super) fn read(&mut self, bytes: &[u8]) -> Result<Block, Http2Error> {
-        match self.memo.iter().find(|remembered| remembered.bytes == bytes) {
+        match self.memo[..self.known].iter().find(|remembered| remembered.bytes == bytes) {
             Some(remembered) => Ok(remembered.block.clone()),
             None => self.decode(bytes),
         }
@@ -85,7 +88,7 @@ impl HeadReader {
         let is_changed = decoded.map_err(|_| Http2Error::Hpack)?;
         let block = parts.block();
         if is_changed {
-            self.memo.clear();
+            self.known = 0;
         } else if bytes.len() <= MEMO_BLOCK_BYTES_MAX {
             self.remember(bytes, block.clone());
         }
@@ -93,14 +96,17 @@ impl HeadReader {
     }
 
     fn remember(&mut self, bytes: &[u8], block: Block) {
-        if self.memo.len() < MEMO_BLOCKS_MAX {
-            return self.memo.push(Remembered { bytes: bytes.to_vec(), block });
+        let place = if self.known < MEMO_BLOCKS_MAX { self.known } else { self.oldest };
+        match self.known < MEMO_BLOCKS_MAX {
+            true => self.known += 1,
+            false => self.oldest = (self.oldest + 1) % MEMO_BLOCKS_MAX,
         }
-        let remembered = &mut self.memo[self.oldest];
+        let Some(remembered) = self.memo.get_mut(place) else {
+            return self.memo.push(Remembered { bytes: bytes.to_vec(), block });
+        };
         remembered.bytes.clear();
         remembered.bytes.extend_from_slice(bytes);
         remembered.block = block;
-        self.oldest = (self.oldest + 1) % MEMO_BLOCKS_MAX;
     }
 }
 
@@ -218,11 +224,11 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(read(&mut reader, &plain), Ok(head));
         }
-        assert_eq!(reader.memo.len(), 1);
+        assert_eq!(reader.known, 1);
         // Adds ":status: 404" by a literal, to which index 62 then refers, and forgets what was remembered.
         let adding = literal(":status", "404", 0x40);
         assert_eq!(read(&mut reader, &adding).map(|head| head.status), Ok(404));
-        assert!(reader.memo.is_empty());
+        assert_eq!(reader.known, 0);
         assert_eq!(read(&mut reader, &[0x80 | 62]).map(|head| head.status), Ok(404));
         let adding = literal(":status", "503", 0x40);
         assert_eq!(read(&mut reader, &adding).map(|head| head.status), Ok(503));
