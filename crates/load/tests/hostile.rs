@@ -142,14 +142,10 @@ fn cases() -> Vec<Case> {
             peer.send(goaway(0));
             while peer.frame().is_some() {}
         }),
-        case(
-            "answers to requests that are then not taken",
-            &[Malformed, ClosedBeforeResponse],
-            |peer, asked| {
-                peer.send([answer(asked.stream, b"Hello world!"), goaway(0)].concat());
-                while peer.frame().is_some() {}
-            },
-        ),
+        case("answers to requests that are then not taken", &[], |peer, asked| {
+            peer.send([answer(asked.stream, b"Hello world!"), goaway(0)].concat());
+            while peer.frame().is_some() {}
+        }),
         Case {
             uploads: true,
             ..case("a window of nothing", &[ResponseTimeout], |peer, _| while peer.frame().is_some() {})
@@ -215,7 +211,10 @@ fn each_attack_ends_in_its_failure_in_time_and_in_little_memory() {
                 // What is behind a stream that is alone at fault may time out, or be closed with it.
                 let beside = [ResponseTimeout, ClosedBeforeResponse, Reset];
                 let allowed = |failure: &Failure| case.allowed.contains(failure) || beside.contains(failure);
-                assert!(found.iter().any(|failure| case.allowed.contains(failure)), "{what}");
+                assert!(
+                    case.allowed.is_empty() || found.iter().any(|failure| case.allowed.contains(failure)),
+                    "{what}"
+                );
                 assert!(found.iter().all(allowed), "{what}");
             }
         }
