@@ -18,8 +18,8 @@ use std::str::FromStr;
 use kit::load::drivers;
 use kit::process::{Server, cpus, pin, raise_descriptors, serve_in_process};
 use table::Table;
-use tare_load::DriverKind;
 use tare_load::schedule::SplitMix64;
+use tare_load::{DriverKind, Protocol};
 use tools::{Cell, Tool};
 
 /// What is asked for.
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
 /// The server, Tare and the floor are this program too, each as a process of its own.
 fn act(words: &[String]) -> Result<(), Box<dyn Error>> {
     match words.first().map(String::as_str) {
-        Some("server") => Ok(serve_in_process(words[1].parse()?)?),
+        Some("server") => Ok(serve_in_process(words[1].parse()?, Protocol::Http1)?),
         Some("tare") => kit::closed::run(&words[1..]),
         Some("bare") => bare::run(&words[1..]),
         _ => compare(&Options::parse(words)?),

@@ -76,6 +76,8 @@ enum LinkPhase {
 #[derive(Debug)]
 struct Link {
     phase: LinkPhase,
+    /// Whether the driver has connected it, so that it can send.
+    is_connected: bool,
     connection: Connection,
     /// What the driver has not accepted of the bytes of this connection.
     unsent: Range<usize>,
@@ -129,6 +131,7 @@ impl<D: Driver> Http2<D> {
         let requests = Arc::<RequestList>::default();
         let link = || Link {
             phase: LinkPhase::Closed,
+            is_connected: false,
             connection: Connection::new(streams),
             unsent: 0..0,
             waiting: VecDeque::new(),
@@ -180,8 +183,8 @@ impl<D: Driver> Http2<D> {
 
     fn flush(&mut self, link: usize) -> Result<(), Failure> {
         loop {
-            let Link { connection, unsent, phase, .. } = &mut self.links[link];
-            if *phase == LinkPhase::Closed || !Range::is_empty(unsent) || connection.outgoing().is_empty() {
+            let Link { connection, unsent, is_connected, .. } = &mut self.links[link];
+            if !*is_connected || !Range::is_empty(unsent) || connection.outgoing().is_empty() {
                 return Ok(());
             }
             let Some(bytes) = self.driver.own(link) else { return Ok(()) };
@@ -284,7 +287,7 @@ impl<D: Driver> Http2<D> {
         self.driver.close(link);
         let streams = self.streams;
         let own = &mut self.links[link];
-        own.phase = LinkPhase::Closed;
+        (own.phase, own.is_connected) = (LinkPhase::Closed, false);
         own.unsent = 0..0;
         own.waiting.clear();
         own.connection = Connection::new(streams);
@@ -305,10 +308,7 @@ impl<D: Driver> Http2<D> {
         self.close_link(link);
         self.links[link].waiting = waiting;
         match self.driver.connect(link, &route) {
-            Ok(()) => {
-                self.links[link].phase = LinkPhase::Connecting { replaces: true };
-                self.touch(link);
-            }
+            Ok(()) => self.links[link].phase = LinkPhase::Connecting { replaces: true },
             Err(failure) => self.fail(link, failure, None),
         }
     }
@@ -387,14 +387,15 @@ impl<D: Driver> Http2<D> {
 
     #[inline]
     fn found(&mut self, found: Found) {
-        let slot = found.slot;
-        if found.is_end {
+        let (slot, is_end) = (found.slot, found.is_end);
+        self.found = Some(found);
+        // The next event: what was found is there for no longer.
+        self.events.push_back(Event::Received { slot });
+        if is_end {
             self.slots[slot].phase = SlotPhase::Complete;
             // Before the slot sends again: they have waited longer.
             self.start_waiting(slot / self.streams);
         }
-        self.found = Some(found);
-        self.events.push_back(Event::Received { slot });
     }
 
     fn trouble(&mut self, slot: usize, trouble: Trouble, failure: Failure) {
@@ -412,7 +413,10 @@ impl<D: Driver> Http2<D> {
             }
             driver::Event::Sendable { slot: link, sent } => self.sendable(link, sent),
             // The preface and the settings are the first to be sent.
-            driver::Event::Connected { slot: link } => self.touch(link),
+            driver::Event::Connected { slot: link } => {
+                self.links[link].is_connected = true;
+                self.touch(link);
+            }
             driver::Event::ConnectFailed { slot: link, failure } => self.fail(link, failure, None),
             driver::Event::Closed { slot: link } => self.ended(link, Failure::ClosedBeforeResponse),
             driver::Event::Failed { slot: link, failure } => self.ended(link, failure),

@@ -85,10 +85,9 @@ impl Handshake {
         }
     }
 
-    /// What rustls has to say to the server about a failure. It has places of the bytes that it was given, and has to be given them
-    /// again.
+    /// What rustls has to say to the server about a failure. Asked for more than that it would read on, and it has failed.
     fn encode_alert(&mut self, out: &mut Vec<u8>) {
-        loop {
+        while self.connection.wants_write() {
             let UnbufferedStatus { discard, state, .. } =
                 self.connection.process_tls_records(&mut self.incoming);
             let Ok(ConnectionState::EncodeTlsData(mut data)) = state else { return };

@@ -73,6 +73,11 @@ impl<D: Driver> Secured<D> {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn below_mut(&mut self) -> &mut D {
+        &mut self.below
+    }
+
     /// Hands waiting records to the driver below.
     fn flush(&mut self, slot: usize) -> Result<(), Failure> {
         let own = &mut self.slots[slot];
