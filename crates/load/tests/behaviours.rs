@@ -6,7 +6,7 @@ mod kit;
 use std::time::{Duration, Instant};
 
 use kit::behaviours::{ALL, Hostile, Meant, NO_WINDOW, STREAMS_OF_GOAWAY};
-use kit::load::{drivers, exchange, generator_of, run, settings};
+use kit::load::{drivers, exchange, generator_of, run_replacing, settings};
 use kit::peer::serve;
 use kit::wire::BODY;
 use tare_load::{
@@ -129,7 +129,7 @@ fn loaded(hostile: &Hostile, driver: DriverKind) -> (RunReport, Duration) {
     let mut generator = generator_of(settings, exchange);
     let load = Load::new(Schedule::SATURATE, Stop::after(WINDOW, DRAIN), PATIENCE);
     let began = Instant::now();
-    let report = run(&mut generator, &load);
+    let report = run_replacing(&mut generator, &load);
     (report, began.elapsed())
 }
 
