@@ -29,7 +29,7 @@ const PRIORITY: u8 = 32;
 
 /// Type, flags, stream and length.
 const HEAD_BYTES: usize = 9;
-/// What a frame may hold as long as nobody asked for more.
+/// What a frame may hold unless more was asked for.
 const FRAME_BYTES_MAX: usize = 16 * 1024;
 /// The last frames that are kept for a failure.
 const KEPT: usize = 24;
