@@ -62,7 +62,7 @@ impl Certificates {
     }
 
     fn in_folder(folder: &Path, is_passing: bool) -> Result<Certificates, CertificateError> {
-        let made = Made::new()?;
+        let made = NewCertificates::new()?;
         let mut roots = RootCertStore::empty();
         roots.add(made.authority.clone())?;
         // Services have folders of their own as their working directories.
@@ -90,7 +90,7 @@ impl Certificates {
         self.folder.join("key.pem")
     }
 
-    /// Whom a client must trust.
+    /// The certificate that a client must trust.
     pub fn authority(&self) -> &CertificateDer<'static> {
         &self.authority
     }
@@ -126,7 +126,7 @@ impl Drop for Certificates {
 }
 
 /// Before anything of it is written.
-struct Made {
+struct NewCertificates {
     authority: CertificateDer<'static>,
     authority_pem: String,
     leaf: CertificateDer<'static>,
@@ -134,8 +134,8 @@ struct Made {
     key_pem: String,
 }
 
-impl Made {
-    fn new() -> Result<Made, rcgen::Error> {
+impl NewCertificates {
+    fn new() -> Result<NewCertificates, rcgen::Error> {
         let mut params = lasting(CertificateParams::new([])?);
         params.distinguished_name.push(DnType::CommonName, "Tare, of one run");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -151,7 +151,7 @@ impl Made {
         params.use_authority_key_identifier_extension = true;
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
         let leaf = params.signed_by(&key, &issuer)?;
-        Ok(Made {
+        Ok(NewCertificates {
             authority: authority.der().clone(),
             authority_pem: authority.pem(),
             leaf: leaf.der().clone(),
