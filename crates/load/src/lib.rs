@@ -50,4 +50,6 @@ pub use sequence::{Captured, MissingValue};
 pub use statuses::Statuses;
 pub use stop::{After, Quota, Stop};
 pub use tally::{Failure, Failures, Sample, Tally, Unreconciled};
+#[doc(hidden)]
+pub use tls::probe as tls_probe;
 pub use tls::{Handshakes, Negotiated, TlsClient, TlsError, TlsOptions, Trust};

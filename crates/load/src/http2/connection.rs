@@ -90,7 +90,7 @@ enum Source {
 
 /// What is sent.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Sent<'a> {
+pub enum Sent<'a> {
     /// The request of the list at this index.
     Listed(usize),
     /// One that is in no list.
@@ -238,7 +238,7 @@ impl Connection {
 
     /// Sends a request, for which there is room. Its place is free.
     #[inline]
-    pub(crate) fn send(
+    pub fn send(
         &mut self,
         place: usize,
         sent: Sent<'_>,
@@ -298,7 +298,7 @@ impl Connection {
 
     /// Sends of bodies what windows allow, in frames that every peer takes, and not so much that it piles up here. To be called when there is [`Event::Room`] or
     /// what was to be sent is.
-    pub(crate) fn pump(&mut self, requests: &RequestList) {
+    pub fn pump(&mut self, requests: &RequestList) {
         for _ in 0..self.uploads.len() {
             let Some(place) = self.uploads.pop_front() else { return };
             let is_over = self.pump_one(place, requests);

@@ -9,6 +9,8 @@ mod client;
 mod error;
 mod handshake;
 mod negotiated;
+#[doc(hidden)]
+pub mod probe;
 mod record;
 mod secured;
 mod session;
