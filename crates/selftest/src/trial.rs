@@ -238,7 +238,7 @@ fn streams() -> [Trial; 3] {
         ),
         Trial::new(
             "stalled-stream",
-            "a server never answers one of a thousand streams of HTTP/2, and goes on with the others of the connection",
+            "a server never answers one of a thousand streams of HTTP/2, and answers the others of the connection",
             "the others are answered, those streams are counted as unanswered, and the row is not reported as if all was well",
             12,
             loaded("unanswered=0.1%", 100),

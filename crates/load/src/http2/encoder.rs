@@ -47,7 +47,7 @@ struct Edge {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct EncoderState {
     /// Which of the fields were added, the newest last.
     added: Vec<usize>,
     /// By request.
@@ -59,7 +59,7 @@ struct State {
 pub struct Encoder {
     /// The fields that are added to tables.
     fields: Vec<(Vec<u8>, Vec<u8>)>,
-    states: Vec<State>,
+    states: Vec<EncoderState>,
     blocks: Vec<u8>,
     /// What the last request that is in no list was written to.
     single: Vec<u8>,
@@ -80,7 +80,7 @@ impl Encoder {
             }
         }
         let edges = vec![None; requests.0.len()];
-        let state = || State { added: Vec::new(), edges: edges.clone() };
+        let state = || EncoderState { added: Vec::new(), edges: edges.clone() };
         Encoder { fields, states: vec![state(), state()], blocks: Vec::new(), single: Vec::new() }
     }
 
@@ -147,7 +147,7 @@ impl Encoder {
             return TableState(index as u16);
         }
         let edges = vec![None; self.states[0].edges.len()];
-        self.states.push(State { added, edges });
+        self.states.push(EncoderState { added, edges });
         TableState(self.states.len() as u16 - 1)
     }
 

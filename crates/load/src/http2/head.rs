@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::BLOCK_BYTES_MAX;
 use super::error::{HeadError, Http2Error};
-use super::hpack::Decoder;
+use super::hpack::HpackDecoder;
 
-/// How many different blocks are remembered for a connection, each of at most so many bytes.
+/// The most blocks that are remembered for a connection, and the longest of them.
 const MEMO_BLOCKS_MAX: usize = 8;
 const MEMO_BLOCK_BYTES_MAX: usize = 512;
 /// What this side allows by default: the size of the table that the peer fills.
@@ -44,7 +44,7 @@ struct Remembered {
 /// Decodes the blocks of one connection.
 #[derive(Debug)]
 pub(super) struct HeadReader {
-    decoder: Decoder,
+    decoder: HpackDecoder,
     /// Blocks that changed nothing of the table, as long as nothing changes it.
     memo: Vec<Remembered>,
     /// How many of them; the others are memory for those to come.
@@ -57,7 +57,7 @@ pub(super) struct HeadReader {
 impl HeadReader {
     pub(super) fn new() -> HeadReader {
         HeadReader {
-            decoder: Decoder::new(TABLE_BYTES_MAX),
+            decoder: HpackDecoder::new(TABLE_BYTES_MAX),
             memo: Vec::new(),
             known: 0,
             oldest: 0,

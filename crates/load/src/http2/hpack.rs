@@ -21,7 +21,7 @@ struct Entry {
 
 /// Decodes the blocks of one connection, of which each may refer to those before.
 #[derive(Debug)]
-pub(super) struct Decoder {
+pub(super) struct HpackDecoder {
     /// The newest first.
     entries: VecDeque<Entry>,
     bytes: usize,
@@ -34,10 +34,10 @@ pub(super) struct Decoder {
     spare: Vec<u8>,
 }
 
-impl Decoder {
-    /// With a table of so many bytes.
-    pub(super) fn new(bytes: usize) -> Decoder {
-        Decoder {
+impl HpackDecoder {
+    /// With a table of this size.
+    pub(super) fn new(bytes: usize) -> HpackDecoder {
+        HpackDecoder {
             entries: VecDeque::new(),
             bytes: 0,
             bytes_max: bytes,
@@ -190,7 +190,7 @@ mod tests {
 
     type Fields = Vec<(Vec<u8>, Vec<u8>)>;
 
-    fn decode(decoder: &mut Decoder, block: &[u8]) -> Result<Fields, HpackError> {
+    fn decode(decoder: &mut HpackDecoder, block: &[u8]) -> Result<Fields, HpackError> {
         let mut fields = Fields::new();
         decoder.decode(block, |name, value| fields.push((name.to_vec(), value.to_vec())))?;
         Ok(fields)
@@ -234,7 +234,10 @@ mod tests {
         prop_oneof![
             4 => literal,
             3 => named,
-            3 => (1_usize..66).prop_map(|index| { let mut out = Vec::new(); super::super::encoder::integer(&mut out, 0x80, 7, index); out }),
+            3 => (1_usize..66).prop_map(|index| { let mut out = Vec::new();
+                super::super::encoder::integer(&mut out, 0x80, 7, index);
+                out
+            }),
             1 => number(0x80, 7),
         ]
     }
@@ -247,7 +250,7 @@ mod tests {
         fn an_independent_decoder_agrees(
             blocks in prop::collection::vec((prop::option::of(0_usize..5_000), prop::collection::vec(piece(), 0..8)), 1..8),
         ) {
-            let mut decoder = Decoder::new(4096);
+            let mut decoder = HpackDecoder::new(4096);
             let mut other = loona_hpack::Decoder::new();
             other.set_max_allowed_table_size(4096);
             for (size, pieces) in blocks {
@@ -270,7 +273,7 @@ mod tests {
         fn arbitrary_bytes_are_decoded_alike(block in prop::collection::vec(any::<u8>(), 0..60)) {
             let mut other = loona_hpack::Decoder::new();
             other.set_max_allowed_table_size(4096);
-            let found = decode(&mut Decoder::new(4096), &block);
+            let found = decode(&mut HpackDecoder::new(4096), &block);
             // It takes changes of the size anywhere but at the end, and there not even where nothing else is.
             if found.as_ref().is_ok_and(|found| !found.is_empty()) || !block.iter().any(|byte| matches!(byte, 0x20..0x40)) {
                 prop_assert_eq!(found, other.decode(&block).map_err(|_| HpackError));
@@ -296,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_block_says_whether_it_changed_the_table() {
-        let mut decoder = Decoder::new(4096);
+        let mut decoder = HpackDecoder::new(4096);
         let mut changes = |block: &[u8]| decoder.decode(block, |_, _| {});
         assert_eq!(changes(&[0x88]), Ok(false));
         assert_eq!(changes(b"\x00\x01a\x01b"), Ok(false));
@@ -310,7 +313,7 @@ mod tests {
 
     #[test]
     fn a_table_has_its_size_at_most() {
-        let mut decoder = Decoder::new(4096);
+        let mut decoder = HpackDecoder::new(4096);
         for nth in 0..1_000 {
             let value = vec![b'v'; nth % 300];
             let block = [b"\x40\x01a".to_vec(), string(&value, false)].concat();

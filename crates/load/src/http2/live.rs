@@ -48,7 +48,7 @@ impl Live {
 
     /// Takes out one with a number above `last`.
     pub(super) fn pop_above(&mut self, last: u32) -> Option<LiveStream> {
-        self.0.pop_back_if(|stream| stream.id > last)
+        if self.0.back()?.id > last { self.0.pop_back() } else { None }
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = LiveStream> + '_ {

@@ -21,8 +21,7 @@ mod static_table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use connection::Sent;
-pub use connection::{Connection, Event};
+pub use connection::{Http2Connection, Http2Event, Sent};
 pub use encoder::Encoder;
 pub use error::{ErrorCode, HeadError, Http2Error};
 pub use head::ResponseHead;

@@ -1,4 +1,4 @@
-//! How a client speaks TLS: whom it trusts, what it offers, and the name that it asks for.
+//! How a client speaks TLS: which certificates it trusts, what it offers, and the name that it asks for.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme, version,
 };
 
-use super::error::TlsError;
+use crate::tls_error::TlsError;
 
 /// Whose certificates are accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]

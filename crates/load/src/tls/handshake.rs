@@ -8,8 +8,8 @@ use rustls::unbuffered::{ConnectionState, EncodeError, UnbufferedStatus};
 use rustls::{ExtractedSecrets, HandshakeKind};
 
 use super::client::TlsClient;
-use super::error::TlsError;
-use super::negotiated::Negotiated;
+use crate::negotiated::Negotiated;
+use crate::tls_error::TlsError;
 
 /// More than the longest chain of certificates that servers show.
 const INCOMING_BYTES_MAX: usize = 256 * 1024;

@@ -6,9 +6,9 @@
 //! record into memory of its own, and this decrypts it where it was received.
 
 mod client;
-mod error;
 mod handshake;
-mod negotiated;
+#[doc(hidden)]
+pub mod probe;
 mod record;
 mod secured;
 mod session;
@@ -16,6 +16,4 @@ mod session;
 mod tests;
 
 pub use client::{TlsClient, TlsOffer, TlsOptions, Trust};
-pub use error::TlsError;
-pub use negotiated::{Handshakes, Negotiated};
 pub(crate) use secured::Secured;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use rustls::ConnectionTrafficSecrets;
 
-use super::error::TlsError;
+use crate::tls_error::TlsError;
 
 /// Type, version and length.
 pub(super) const HEADER_BYTES: usize = 5;
@@ -67,7 +67,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Keys that go on with the record of this number.
+    /// Keys for the record of this number and those behind it.
     ///
     /// # Errors
     /// The suite has no AEAD that is known.

@@ -79,7 +79,7 @@ pub fn options(protocol: Protocol) -> TlsOptions {
     }
 }
 
-/// Settings for a protocol, with so many streams on a connection where it has such.
+/// Settings for a protocol, with `streams` on a connection where it has such.
 pub fn speaking(
     protocol: Protocol,
     route: impl Into<Route>,

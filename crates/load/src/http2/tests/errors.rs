@@ -163,7 +163,7 @@ fn frames_that_bring_no_answer_nearer_are_too_many_at_some_point() {
 
 #[test]
 fn a_peer_that_reads_nothing_cannot_pile_up_answers_to_pings() {
-    let mut connection = Connection::new(1);
+    let mut connection = Http2Connection::new(1);
     connection.receive(&mut &settings_frame(&[])[..]).unwrap();
     let pings = frame(PING, 0, 0, &[0; 8]).repeat(IDLE_FRAMES_MAX as usize + 1);
     let mut rest = &pings[..];

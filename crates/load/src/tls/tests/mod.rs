@@ -17,8 +17,10 @@ use rustls::{ServerConfig, ServerConnection};
 use super::*;
 use crate::driver::{Driver, Event, Outgoing};
 use crate::endpoint::Route;
+use crate::negotiated::Negotiated;
 use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
+use crate::tls_error::TlsError;
 
 /// A driver of one connection whose other end is the test.
 struct Wire {
