@@ -646,7 +646,7 @@ impl Connection {
 
     fn rst_stream<'a>(&mut self, head: FrameHead, payload: &[u8]) -> Result<Option<Event<'a>>, Http2Error> {
         let code = <[u8; 4]>::try_from(payload).map_err(|_| wrong_length(head))?;
-        if head.stream == 0 || head.stream % 2 == 0 || head.stream >= self.next_id {
+        if head.stream.is_multiple_of(2) || head.stream >= self.next_id {
             return Err(Http2Error::FrameStream { kind: head.kind, stream: head.stream });
         }
         let Some(place) = self.live.place(head.stream) else {
@@ -666,7 +666,7 @@ impl Connection {
         if head.has(frame::ACK) {
             return if payload.is_empty() { Ok(None) } else { Err(wrong_length(head)) };
         }
-        if payload.len() % 6 != 0 {
+        if !payload.len().is_multiple_of(6) {
             return Err(wrong_length(head));
         }
         let before = self.peer;
