@@ -72,7 +72,7 @@ fn http2(mut peer: Http2Peer<'_>, body: &str) {
         let text = format!("{count:06}");
         let mut block = vec![0x88, [0, 0x10, 0x40][count as usize % 3], 1, b'x', 6];
         block.extend(text.as_bytes());
-        if count % 2 == 0 {
+        if count.is_multiple_of(2) {
             // "a" and "0123", both compressed.
             block.extend([0, 0x81, 0x1f, 0x83, 0x00, 0x44, 0xcf]);
         }

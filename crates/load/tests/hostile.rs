@@ -56,7 +56,8 @@ fn block_frames(stream: u32, block: &[u8]) -> Vec<u8> {
     out
 }
 
-fn cases() -> Vec<Case> {
+/// The same again and again.
+fn floods() -> Vec<Case> {
     vec![
         case("endless SETTINGS", &[Malformed], |peer, _| endless(peer, &settings_frame(&[(4, 70_000)]))),
         case("endless PING", &[Malformed], |peer, _| endless(peer, &frame(PING, 0, 0, &[0; 8]))),
@@ -92,6 +93,12 @@ fn cases() -> Vec<Case> {
                 stream = asked.stream;
             }
         }),
+    ]
+}
+
+/// Header blocks that are long, or stand for much.
+fn blocks() -> Vec<Case> {
+    vec![
         case("a header block of 80 KiB", &[Malformed], |peer, asked| {
             let block: Vec<u8> = [0x88].into_iter().chain((0..20).flat_map(|_| adding("x", 4_050))).collect();
             peer.send(block_frames(asked.stream, &block));
@@ -117,6 +124,12 @@ fn cases() -> Vec<Case> {
                 stream = asked.stream;
             }
         }),
+    ]
+}
+
+/// What the protocol does not allow, or does not mean to be used so.
+fn violations() -> Vec<Case> {
+    vec![
         case("PUSH_PROMISE", &[Malformed], |peer, asked| {
             peer.send(frame(PUSH_PROMISE, END_HEADERS, asked.stream, &[0, 0, 0, 2, 0x88]));
             while peer.frame().is_some() {}
@@ -174,7 +187,7 @@ fn each_attack_ends_in_its_failure_in_time_and_in_little_memory() {
     let (window, drain) = (ms(300), ms(200));
     for driver in drivers() {
         for protocol in [Protocol::H2c, Protocol::H2] {
-            for case in cases() {
+            for case in floods().into_iter().chain(blocks()).chain(violations()) {
                 let behave = case.behave;
                 let (uploads, settings): (_, &[_]) =
                     (case.uploads, if case.uploads { &[(4, 0)] } else { &[] });

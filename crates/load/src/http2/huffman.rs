@@ -123,7 +123,7 @@ pub(super) fn encode(text: &[u8]) -> Vec<u8> {
     for &byte in text {
         let length = usize::from(LENGTHS[usize::from(byte)]);
         let nth = LENGTHS[..usize::from(byte)].iter().filter(|other| usize::from(**other) == length).count();
-        bits = bits << length | u64::from(CODE.first[length]) + nth as u64;
+        bits = (bits << length) | (u64::from(CODE.first[length]) + nth as u64);
         held += length;
         while held >= 8 {
             held -= 8;

@@ -64,7 +64,8 @@ fn the_protocol_has_to_be_chosen() {
     let not_chosen = |wanted: &str, chosen: Option<&str>| {
         Err(TlsError::Alpn { wanted: wanted.to_owned(), chosen: chosen.map(str::to_owned) })
     };
-    let table: [(Option<&'static [u8]>, &[&[u8]], Result<Option<&str>, TlsError>); 6] = [
+    type Case<'a> = (Option<&'static [u8]>, &'a [&'a [u8]], Result<Option<&'a str>, TlsError>);
+    let table: [Case<'_>; 6] = [
         (Some(b"h2"), &[b"http/1.1", b"h2"], Ok(Some("h2"))),
         (Some(b"http/1.1"), &[b"h2", b"http/1.1"], Ok(Some("http/1.1"))),
         (Some(b"http/1.1"), &[], Ok(None)),
