@@ -154,7 +154,11 @@ fn a_handshake_that_fails_has_its_reason() {
     let wants_h2 = TlsOptions { alpn: Some(b"h2"), ..right.clone() };
     let secure = || serve_tls(server_config(HTTP_1), |mut peer| peer.always(HELLO));
     let plain = || {
-        serve(|mut peer| peer.send("HTTP/1.1 400 Bad Request\r\n\r\n").then(|| peer.stall()).unwrap_or(()))
+        serve(|mut peer| {
+            if peer.send("HTTP/1.1 400 Bad Request\r\n\r\n") {
+                peer.stall();
+            }
+        })
     };
     let closes = || serve(|mut peer| drop(peer.stream.read(&mut [0; 5000])));
     let table: [(&str, SocketAddr, TlsOptions); 5] = [
