@@ -77,6 +77,7 @@
       return value2 >= 999.5 ? `${digits(value2 / 1e3)} k` : digits(value2);
     },
     nanoseconds: (value2) => {
+      if (value2 < 0) return `-${SHOWN.nanoseconds(-value2)}`;
       if (value2 >= 9995e5) return `${digits(value2 / 1e9)} s`;
       if (value2 >= 999500) return `${digits(value2 / 1e6)} ms`;
       return value2 >= 999.5 ? `${digits(value2 / 1e3)} µs` : `${digits(value2)} ns`;

@@ -52,6 +52,8 @@ const SHOWN = {
     return value >= 999.5 ? `${digits(value / 1e3)} k` : digits(value);
   },
   nanoseconds: (value) => {
+    // A difference may be below 0.
+    if (value < 0) return `-${SHOWN.nanoseconds(-value)}`;
     if (value >= 999.5e6) return `${digits(value / 1e9)} s`;
     if (value >= 999.5e3) return `${digits(value / 1e6)} ms`;
     return value >= 999.5 ? `${digits(value / 1e3)} µs` : `${digits(value)} ns`;

@@ -54,6 +54,11 @@ pub mod parts {
     }
 
     pub fn time(ns: f64) -> Parts {
+        // A difference may be below 0.
+        if ns < 0.0 {
+            let (digits, unit) = time(-ns);
+            return (format!("-{digits}"), unit);
+        }
         match ns {
             value if value >= 999.5e6 => (digits(value / 1e9), " s"),
             value if value >= 999.5e3 => (digits(value / 1e6), " ms"),
@@ -124,6 +129,7 @@ mod tests {
     #[test]
     fn a_unit_of_both_ends_is_written_once() {
         assert_eq!(interval(parts::percent(0.995), parts::percent(1.047)), "99.5 .. 104.7%");
+        assert_eq!([time(-5_214.0), time(-12.0)], ["-5.21 µs", "-12.0 ns"]);
         assert_eq!(interval(parts::time(999e3), parts::time(2e6)), "999 µs .. 2.00 ms");
         assert_eq!([change(0.9996), change(0.9), change(1.031)], ["+0.0%", "-10.0%", "+3.1%"]);
     }

@@ -155,7 +155,9 @@ impl InFlight {
     pub fn of<'a>(slices: impl IntoIterator<Item = &'a Sample>) -> Option<InFlight> {
         let mut found = InFlight::default();
         for slice in slices {
-            let is_whole = slice.load.sent.saturating_sub(slice.load.answered) <= slice.load.sent / 1_000;
+            // One that is still waited for at the end was in flight for all of the drain, in which hundreds were answered before.
+            let is_whole = slice.load.in_flight == 0
+                && slice.load.sent.saturating_sub(slice.load.answered) <= slice.load.sent / 1_000;
             if slice.load.in_flight_ns == 0 || !is_whole {
                 continue;
             }

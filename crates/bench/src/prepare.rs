@@ -53,7 +53,8 @@ pub fn check_protocols(plan: &Plan, contracts: &BTreeMap<String, Contract>) -> R
 }
 
 /// Builds every row, enters the version it reports, and moves its service to where it was built; rows that cannot be built
-/// are excluded. A row that is out already is not built. Each service is built once, however many rows it has. `after` is given the name of each.
+/// are excluded. A row that is out already is not built. Each service is built once, however many rows it has. `after` is given
+/// the name of each.
 pub fn build_all(
     plan: &mut Plan,
     rows: &mut [Row],

@@ -5,6 +5,8 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
+use tare_load::{Handshakes, Negotiated};
+
 use crate::sample::{LoadResult, Placement, Sample};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -83,6 +85,37 @@ pub struct Pilot {
     pub wrong_aside: Option<Box<LoadResult>>,
 }
 
+/// What client and service agreed on, and how often.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KeptHandshakes {
+    pub full: u64,
+    /// Those that resumed an earlier session.
+    pub resumed: u64,
+    /// Each with the number of handshakes. More than one if connections differ.
+    pub negotiated: Vec<(Negotiated, u64)>,
+}
+
+impl KeptHandshakes {
+    pub fn add(&mut self, other: &KeptHandshakes) {
+        self.full += other.full;
+        self.resumed += other.resumed;
+        for (agreed, count) in &other.negotiated {
+            match self.negotiated.iter_mut().find(|(known, _)| known == agreed) {
+                Some((_, known)) => *known += count,
+                None => self.negotiated.push((agreed.clone(), *count)),
+            }
+        }
+    }
+}
+
+impl From<&Handshakes> for KeptHandshakes {
+    fn from(of: &Handshakes) -> KeptHandshakes {
+        let Handshakes { full, resumed, ref negotiated, .. } = *of;
+        KeptHandshakes { full, resumed, negotiated: negotiated.clone() }
+    }
+}
+
 /// The reference beside a pilot; empty without one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -120,6 +153,9 @@ pub struct Stopped {
     /// The first load outside of its slices that was answered wrongly: while it was warmed up, or its connections were primed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wrong_aside: Option<Box<LoadResult>>,
+    /// The handshakes of all connections to it, over TLS.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handshakes: Option<KeptHandshakes>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,10 +1,15 @@
-//! A fast server with one fixed response, in a process of its own, which says where it listens:
-//! `cargo run --release --example server -- [BODY_BYTES]`.
+//! Serves one fixed response as fast as it can: `cargo run --release --example server -- BODY_BYTES [PROTOCOL]`, the name of a
+//! protocol as in results.
 
 #[path = "../tests/kit/mod.rs"]
 mod kit;
 
+use tare_load::Protocol;
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let body_bytes = std::env::args().nth(1).map_or(Ok(12), |word| word.parse())?;
-    Ok(kit::process::serve_in_process(body_bytes)?)
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let word = words.get(1).map_or("http/1.1", String::as_str);
+    let protocol = Protocol::ALL.into_iter().find(|protocol| protocol.name() == word);
+    let protocol = protocol.ok_or_else(|| format!("there is no protocol {word}"))?;
+    Ok(kit::process::serve_in_process(words.first().map_or(Ok(12), |bytes| bytes.parse())?, protocol)?)
 }

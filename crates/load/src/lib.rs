@@ -22,6 +22,7 @@ pub mod http1;
 pub mod http2;
 mod judgement;
 pub mod latency;
+mod negotiated;
 pub mod pattern;
 pub mod percent;
 mod protocol;
@@ -33,6 +34,7 @@ mod stop;
 pub mod tally;
 pub mod text_pattern;
 mod tls;
+mod tls_error;
 pub mod units;
 
 pub use clock::{Clock, Monotonic};
@@ -44,10 +46,14 @@ pub use generator::{
     Quantile, RunReport, Settings, Waiting, evaluate,
 };
 pub use latency::Histogram;
+pub use negotiated::{Handshakes, Negotiated};
 pub use protocol::Protocol;
 pub use schedule::{Arrivals, Process, Profile, Schedule, Think};
 pub use sequence::{Captured, MissingValue};
 pub use statuses::Statuses;
 pub use stop::{After, Quota, Stop};
 pub use tally::{Failure, Failures, Sample, Tally, Unreconciled};
-pub use tls::{Handshakes, Negotiated, TlsClient, TlsError, TlsOptions, Trust};
+#[doc(hidden)]
+pub use tls::probe as tls_probe;
+pub use tls::{TlsClient, TlsOffer, TlsOptions, Trust};
+pub use tls_error::TlsError;

@@ -6,6 +6,7 @@ use tare_bench::{
     experiment::Experiment,
     plan::until::{ALPHA, Gate, Metric, Until, looks},
 };
+use tare_load::Protocol;
 use tare_service::document::DocumentError;
 
 /// The name of the reference's row, and of a second row of the same.
@@ -47,6 +48,12 @@ pub struct LoadRun {
     /// Rate, and length of one open loop.
     pub open: Option<(u32, Duration)>,
     pub disturbance: Disturbance,
+    /// In which the server is asked.
+    pub protocol: Protocol,
+    /// Streams of HTTP/2 that share a connection.
+    pub streams: usize,
+    /// Requests after which a connection is closed.
+    pub requests_per_connection: Option<u64>,
 }
 
 /// What disturbs a load run.
@@ -81,6 +88,9 @@ impl LoadRun {
             warm_up: Duration::from_millis(200),
             open: None,
             disturbance: Disturbance::None,
+            protocol: Protocol::Http1,
+            streams: 1,
+            requests_per_connection: None,
         }
     }
 
@@ -114,14 +124,17 @@ impl LoadRun {
         let open = self.open.map_or_else(String::new, |(rate, slice)| {
             format!("[latency]\nrate = \"{rate}\"\nslice = \"{}ms\"\nslices-per-block = 1\n", ms(slice))
         });
+        let each = self.requests_per_connection;
+        let each = each.map_or_else(String::new, |each| format!("requests-per-connection = {each}\n"));
         let text = format!(
             "format = \"1.0\"\ntitle = {title:?}\nquestion = \"Is it seen?\"\ncontract = {:?}\nreference = {:?}\n\
-             services = [{}]\n[load]\nconnections = 64\nthreads = 1\n[service]\nthreads = 1\n[schedule]\n\
+             services = [{}]\n[load]\nconnections = 64\nthreads = 1\nstreams = {}\n{each}[service]\nthreads = 1\n[schedule]\n\
              budget = \"{}ms\"\nslice = \"{}ms\"\nslices-per-block = {}\nwarm-up = \"{}ms\"\n\
              blocks-min = {}\nblocks-max = {}\n{open}",
             self.contract,
             self.reference(),
             labels.join(", "),
+            self.streams,
             ms(self.budget),
             ms(self.slices.1),
             self.slices.0,

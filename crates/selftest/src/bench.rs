@@ -27,7 +27,8 @@ use tare_bench::{
 use tare_host::{cpus::Pinning, environment::Environment, process::Supervisor};
 use tare_load::{Clock, Monotonic};
 use tare_service::{
-    catalogue::{Row, Run, Service, Style},
+    catalogue::{self, Row, Run, Service, Style},
+    certificate::{CertificateError, Certificates},
     contract::{Contract, ContractError},
     document::DocumentError,
     launch::LaunchError,
@@ -48,6 +49,8 @@ pub enum SelftestError {
     Folder(#[from] FolderError),
     #[error(transparent)]
     Bench(#[from] executor::BenchError),
+    #[error(transparent)]
+    Certificates(#[from] CertificateError),
     #[error(transparent)]
     CutOff(#[from] schedule::CutOff),
     #[error("there is no contract \"{0}\"")]
@@ -173,13 +176,14 @@ impl<'a> Bench<'a> {
     fn load(&self, trial: &Trial, load: &LoadRun, watch: &mut impl Watch) -> Result<Evidence, SelftestError> {
         let half = (load.disturbance == Disturbance::HalfACpu).then(HalfACpu::new);
         let fault = |named: &str| half.as_ref().map_or_else(|| named.to_owned(), HalfACpu::fault);
+        let run = self.site.folder.join(trial.name);
         let row = |(label, named): &(&str, String)| {
-            let service = self.service(label, load.contract, &fault(named));
+            let service = self.service(label, load.contract, &fault(named)).asked_in(load.protocol);
             Row { label: (*label).to_owned(), service }
         };
-        let rows: Vec<Row> = load.rows.iter().map(row).collect();
+        let mut rows: Vec<Row> = load.rows.iter().map(row).collect();
+        catalogue::certify(&mut rows, || Certificates::passing(self.site.folder))?;
         let experiment = load.experiment(trial.name, &trial.done)?;
-        let run = self.site.folder.join(trial.name);
         let plan = Plan::interleaved(&experiment, &rows, self.site.seed, self.site.pinning.clone());
         let header = self.header(Plan { until: load.until(), ..plan });
         let mut journal = RunFolder::create(&run, &header)?;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tare_load::Protocol;
+
 use super::{
     action::{Action, Disturbance, LoadRun, RAW_SOCKET, SUBJECT, TWIN, WEIGHTS},
     evaluate::{self, Evaluation, Evidence, Found},
@@ -46,6 +48,8 @@ pub fn trials(quick: bool) -> Vec<Trial> {
     all.push(linear(quick));
     all.push(stall(quick));
     all.extend(faults());
+    all.extend(streams());
+    all.push(slow_handshake());
     all.extend(shortages());
     all
 }
@@ -73,8 +77,7 @@ fn scales(quick: bool) -> [Trial; 2] {
         budget: Duration::from_secs(budget_s),
         slices: (slices, Duration::from_millis(100)),
         warm_up: Duration::from_millis(400),
-        open: None,
-        disturbance: Disturbance::None,
+        ..LoadRun::of_one("")
     };
     let action = Action::Load(load);
     [
@@ -208,6 +211,57 @@ fn closes() -> [Trial; 2] {
             evaluate::slow_close,
         ),
     ]
+}
+
+/// Faults in single streams of HTTP/2, of which 8 connections have 8 at a time.
+fn streams() -> [Trial; 3] {
+    let loaded = |fault: &str, slice_ms| {
+        let slices = (3, Duration::from_millis(slice_ms));
+        Action::Load(LoadRun { protocol: Protocol::H2c, streams: 8, slices, ..LoadRun::of_one(fault) })
+    };
+    [
+        Trial::new(
+            "wrong-stream",
+            "a server sends another byte in the body of one of a thousand streams of HTTP/2",
+            "0.1% of the requests fail, and the row has no figures",
+            3,
+            loaded("wrong-body=0.1%", 200),
+            evaluate::wrong_stream,
+        ),
+        Trial::new(
+            "mixed-up-streams",
+            "a server sends one of a hundred answers on a stream of HTTP/2 that was answered before",
+            "it is found as a frame on a closed stream, and the row has no figures",
+            3,
+            loaded("mixed-up=1%", 200),
+            evaluate::mixed_up_streams,
+        ),
+        Trial::new(
+            "stalled-stream",
+            "a server never answers one of a thousand streams of HTTP/2, and answers the others of the connection",
+            "the others are answered, those streams are counted as unanswered, and the row is not reported as if all was well",
+            12,
+            loaded("unanswered=0.1%", 100),
+            evaluate::stalled_stream,
+        ),
+    ]
+}
+
+fn slow_handshake() -> Trial {
+    let load = LoadRun {
+        protocol: Protocol::Http1Tls,
+        requests_per_connection: Some(1),
+        slices: (3, Duration::from_millis(400)),
+        ..LoadRun::of_one("slow-handshake=50ms")
+    };
+    Trial::new(
+        "slow-handshake",
+        "a server waits for 50 ms before each TLS handshake, and each request has a connection of its own",
+        "the time to connect is 50 ms and more, and the time of a request is not",
+        4,
+        Action::Load(load),
+        evaluate::slow_handshake,
+    )
 }
 
 fn shortages() -> Vec<Trial> {

@@ -40,6 +40,7 @@ pub struct Certificates {
     /// Whether nothing of the folder is kept.
     is_passing: bool,
     leaf: CertificateDer<'static>,
+    authority: CertificateDer<'static>,
     roots: Arc<RootCertStore>,
 }
 
@@ -61,13 +62,19 @@ impl Certificates {
     }
 
     fn in_folder(folder: &Path, is_passing: bool) -> Result<Certificates, CertificateError> {
-        let made = Made::new()?;
+        let made = NewCertificates::new()?;
         let mut roots = RootCertStore::empty();
-        roots.add(made.authority)?;
+        roots.add(made.authority.clone())?;
         // Services have folders of their own as their working directories.
         let folder = std::path::absolute(folder).map_err(at(folder))?;
         fs::create_dir_all(&folder).map_err(at(&folder))?;
-        let certificates = Certificates { folder, is_passing, leaf: made.leaf, roots: Arc::new(roots) };
+        let certificates = Certificates {
+            folder,
+            is_passing,
+            leaf: made.leaf,
+            authority: made.authority,
+            roots: Arc::new(roots),
+        };
         write(&certificates.folder.join("ca.pem"), &made.authority_pem, 0o644)?;
         write(&certificates.certificate_path(), &made.leaf_pem, 0o644)?;
         write(&certificates.key_path(), &made.key_pem, 0o600)?;
@@ -81,6 +88,16 @@ impl Certificates {
 
     pub(crate) fn key_path(&self) -> PathBuf {
         self.folder.join("key.pem")
+    }
+
+    /// The certificate that a client must trust.
+    pub fn authority(&self) -> &CertificateDer<'static> {
+        &self.authority
+    }
+
+    /// The name that clients ask for, and send.
+    pub(crate) fn server_name(&self) -> &'static str {
+        NAMES[0]
     }
 
     /// What a service must show.
@@ -109,7 +126,7 @@ impl Drop for Certificates {
 }
 
 /// Before anything of it is written.
-struct Made {
+struct NewCertificates {
     authority: CertificateDer<'static>,
     authority_pem: String,
     leaf: CertificateDer<'static>,
@@ -117,8 +134,8 @@ struct Made {
     key_pem: String,
 }
 
-impl Made {
-    fn new() -> Result<Made, rcgen::Error> {
+impl NewCertificates {
+    fn new() -> Result<NewCertificates, rcgen::Error> {
         let mut params = lasting(CertificateParams::new([])?);
         params.distinguished_name.push(DnType::CommonName, "Tare, of one run");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -134,7 +151,7 @@ impl Made {
         params.use_authority_key_identifier_extension = true;
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
         let leaf = params.signed_by(&key, &issuer)?;
-        Ok(Made {
+        Ok(NewCertificates {
             authority: authority.der().clone(),
             authority_pem: authority.pem(),
             leaf: leaf.der().clone(),

@@ -5,8 +5,10 @@ use std::{sync::Arc, time::Duration};
 
 use tare_load::{
     Connections, ExchangePool, Failures, Generator, GeneratorError, Route, RunReport, Sample, Settings,
+    TlsError,
 };
 
+use crate::client::Channel;
 use crate::contract::Contract;
 use tare_host::process;
 
@@ -21,7 +23,51 @@ pub fn pool(contract: &Contract, host: &str, seed: u64) -> Arc<ExchangePool> {
     Arc::new(ExchangePool::new(contract.exchanges_for_load(seed, count, host)))
 }
 
-/// A generator without open connections, on these CPUs (empty: any).
+/// How a load speaks to a service.
+#[derive(Debug, Clone, Copy)]
+pub struct Way<'a> {
+    /// What requests name as their `Host`.
+    pub host: &'a str,
+    pub channel: &'a Channel,
+    /// How many requests a connection of HTTP/2 has on their way at a time.
+    pub streams: usize,
+    /// Whether TLS sessions are resumed.
+    pub resumes: bool,
+}
+
+/// Why a load cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    #[error(transparent)]
+    Generator(#[from] GeneratorError),
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+}
+
+/// A generator without open connections, on these CPUs (empty: any), in the protocol of a service. Over TLS all services are offered
+/// the same one suite and group.
+///
+/// # Errors
+/// The generator cannot be made: no threads, an unusable CPU or namespace, no driver, or no certificates.
+pub fn generator_in(
+    contract: &Contract,
+    way: &Way,
+    route: impl Into<Route>,
+    connections: Connections,
+    cpus: &[usize],
+    seed: u64,
+) -> Result<Generator, DriveError> {
+    let settings = Settings {
+        cpus: cpus.to_vec(),
+        protocol: way.channel.protocol,
+        streams: way.streams,
+        tls: way.channel.client_of_load(way.resumes)?,
+        ..Settings::new(route.into(), connections, seed)
+    };
+    Ok(Generator::new(settings, pool(contract, way.host, seed))?)
+}
+
+/// A generator of plain HTTP/1.1 without open connections, on these CPUs (empty: any).
 ///
 /// # Errors
 /// The generator cannot be made: no threads, an unusable CPU or namespace, or no driver.

@@ -16,7 +16,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tare_load::{
     Clock, ExchangePool, Generator, Load, Monotonic, Protocol, Route, RunReport, Schedule,
-    Settings as Driven, Stop, TlsClient, TlsOptions, Trust,
+    Settings as Driven, Stop, TlsClient, TlsOffer, TlsOptions, Trust,
 };
 
 use super::{
@@ -357,6 +357,7 @@ impl<'a> Session<'a> {
             server_name: "localhost".to_owned(),
             alpn: protocol.alpn(),
             resume: false,
+            offer: TlsOffer::Usual,
         };
         let tls = protocol.is_tls().then(|| TlsClient::new(options)).transpose();
         let route = Route::from(self.ready.address);

@@ -7,9 +7,11 @@
 mod audits;
 mod documents;
 mod folders;
+mod http2;
 mod recordings;
 mod repositories;
 mod scratch;
+mod tls;
 mod tools;
 mod wire;
 mod words;
@@ -77,6 +79,9 @@ fn files_of(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 /// All of them.
 pub const TARGETS: &[Target] = &[
     Target::new("answer", wire::answer),
+    Target::new("http2", http2::http2),
+    Target::new("hpack", http2::hpack),
+    Target::new("tls_record", tls::record),
     Target::new("pattern", wire::pattern),
     Target::new("words", words::words),
     Target::new("placeholders", words::placeholders),

@@ -12,6 +12,7 @@ impl Bench<'_> {
     pub(super) fn load_aside(&self, running: &mut Running, load: &Load) -> Result<RunReport, ExecutorError> {
         let before = self.cpu_before(running);
         let report = running.generator.run(load, &self.interrupt)?;
+        running.handshakes.take_in(&report);
         let foreign_cpu_ns = before.and_then(|before| self.foreign_since(running, before, &report));
         let aside = Aside {
             elapsed_ns: report.elapsed_ns,

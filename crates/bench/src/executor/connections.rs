@@ -48,7 +48,9 @@ impl Bench<'_> {
     /// of all loads begin alike.
     fn open_anew(&self, running: &mut Running, point: usize, draw: u64) -> Result<(), ExecutorError> {
         running.generator.close();
-        running.generator = self.generator(&running.ready, &running.network, point, draw)?;
+        running.handshakes.begin_anew();
+        running.generator =
+            self.generator(&running.ready, &running.network, running.slot.row, point, draw)?;
         let connections = self.plan.points[point].load.connections().total;
         // What cannot be opened is tried again in the window, and counted there.
         let _not_all_are_open = running.generator.open(connections, RESPONSE_TIMEOUT);

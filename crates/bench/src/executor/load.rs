@@ -63,6 +63,7 @@ impl Bench<'_> {
         running.ready.process.freeze()?;
         report.total.tally.reconcile()?;
         running.latency[point] += &report.total;
+        running.handshakes.take_in(&report);
         running.is_hung = hung.is_some();
         let load = LoadResult { seconds: watch.into_seconds(), ..LoadResult::of(&report, &self.limits_ns) };
         let host = self.spent(running, &before, reading, &report)?;

@@ -6,10 +6,10 @@ use tare_host::{
     process::{CpuUnknown, Priority, Stopped as End, Throttle},
     whole,
 };
-use tare_load::{Clock, Generator, Measures, Monotonic, Route, RunReport};
+use tare_load::{Clock, Connections, Generator, Measures, Monotonic, Route, RunReport};
 use tare_service::{
     contract::CheckId,
-    drive,
+    drive::{self, Way},
     launch::{self, Ready, Settings},
     probe::Readiness,
     prove::{CHECKS_AFTER_LOAD, GRACE, verify_options},
@@ -18,8 +18,9 @@ use tare_service::{
 
 use super::{Bench, network::Network};
 use crate::{
+    experiment::ConnectionUse,
     folder,
-    record::{Latency, Stopped},
+    record::{KeptHandshakes, Latency, Stopped},
     sample::{Aside, LoadResult, Placement},
     schedule::{Executor, ExecutorError, RowFailure, Slot},
 };
@@ -55,6 +56,35 @@ pub(super) struct Running {
     pub is_warm: bool,
     /// Since its last slice.
     pub aside: Option<Aside>,
+    pub handshakes: HandshakeCount,
+}
+
+/// The handshakes with a service over all generators that it had, each of which counts its own.
+#[derive(Debug, Default)]
+pub(super) struct HandshakeCount {
+    earlier: KeptHandshakes,
+    current: Option<KeptHandshakes>,
+}
+
+impl HandshakeCount {
+    pub(super) fn take_in(&mut self, report: &RunReport) {
+        if let Some(handshakes) = &report.handshakes {
+            self.current = Some(KeptHandshakes::from(handshakes));
+        }
+    }
+
+    /// Another generator follows.
+    pub(super) fn begin_anew(&mut self) {
+        if let Some(current) = self.current.take() {
+            self.earlier.add(&current);
+        }
+    }
+
+    /// Absent without TLS.
+    fn all(mut self) -> Option<KeptHandshakes> {
+        self.begin_anew();
+        (self.earlier != KeptHandshakes::default()).then_some(self.earlier)
+    }
 }
 
 /// What a pilot leaves: a process that has been under load, and is frozen.
@@ -119,7 +149,7 @@ impl Bench<'_> {
         let ready = network.at_the_service(|| {
             launch::launch(&self.services[slot.row], &settings, self.supervisor, &folder, stem)
         })??;
-        let generator = self.generator(&ready, &network, slot.point, seed)?;
+        let generator = self.generator(&ready, &network, slot.row, slot.point, seed)?;
         let throttle = ready.process.pid().map(Throttle::of).unwrap_or_default();
         let latency = vec![Measures::default(); plan.points.len()];
         let asked_ns = Monotonic.now_ns();
@@ -138,6 +168,7 @@ impl Bench<'_> {
             cpu_unknown,
             is_warm: false,
             aside: None,
+            handshakes: HandshakeCount::default(),
         };
         self.open(&mut running, slot.point)?;
         Ok(running)
@@ -148,14 +179,20 @@ impl Bench<'_> {
         &self,
         ready: &Ready,
         network: &Network,
+        row: usize,
         point: usize,
         seed: u64,
     ) -> Result<Generator, ExecutorError> {
         let mut route = Route::from(ready.address);
         route.namespace = network.of_clients();
-        let connections = self.plan.points[point].load.connections();
+        let (channel, planned) = (&self.services[row].channel(), &self.plan.points[point]);
+        let ConnectionUse { streams, resumes, .. } = planned.connection_use;
+        let Connections { total, threads } = planned.load.connections();
+        let total = planned.connection_use.connections(total, channel.protocol);
+        let connections = Connections { total, threads };
         let (contract, cpus) = (&self.contracts[point], &self.plan.pinning.generator);
-        Ok(drive::generator(contract, &ready.host, route, connections, cpus, seed)?)
+        let way = Way { host: &ready.host, channel, streams, resumes };
+        Ok(drive::generator_in(contract, &way, route, connections, cpus, seed)?)
     }
 
     /// In a sequential experiment a load begins with all its connections open, unless opening them is part of what is measured.
@@ -183,6 +220,7 @@ impl Bench<'_> {
             latency: running.latency.iter().map(latency).collect(),
             placement,
             wrong_aside: running.wrong_aside.take(),
+            handshakes: std::mem::take(&mut running.handshakes).all(),
             ..Stopped::default()
         };
         if !self.plan.is_sequential() {

@@ -3,8 +3,8 @@
 use std::io;
 
 use tare_host::{link::LinkError, process::FreezeError};
-use tare_load::{Failure, GeneratorError, LoadError, OpenError, Unreconciled};
-use tare_service::launch::LaunchError;
+use tare_load::{Failure, LoadError, OpenError, Unreconciled};
+use tare_service::{drive::DriveError, launch::LaunchError};
 
 use crate::schedule::{ExecutorError, RowFailure};
 
@@ -47,7 +47,7 @@ macro_rules! of_instrument {
 }
 
 // An `io::Error` is one of a counter of the kernel that cannot be read.
-of_instrument!(GeneratorError, LinkError, LoadError, Unreconciled, io::Error);
+of_instrument!(DriveError, LinkError, LoadError, Unreconciled, io::Error);
 
 #[cfg(test)]
 mod tests {

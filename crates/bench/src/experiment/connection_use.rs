@@ -28,7 +28,7 @@ impl ConnectionUse {
         *self == ConnectionUse::default()
     }
 
-    /// How many connections a row in this protocol has, of so many requests at a time.
+    /// How many connections a row in this protocol has, of a number of requests at a time.
     pub fn connections(&self, requests: usize, protocol: Protocol) -> usize {
         if protocol.is_http2() { (requests / self.streams).max(1) } else { requests }
     }

@@ -196,6 +196,7 @@ fn read_protocols(list: &[ProtocolFile]) -> Result<Vec<Protocol>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::ConnectionUse;
 
     const QUICK: &str = include_str!("../../../../experiments/quick.toml");
 
@@ -239,6 +240,33 @@ mod tests {
         assert!(error("[]").ends_with("\"protocols\" needs at least one, such as \"http/1.1\""));
         assert!(error("[\"h2\", \"h2\"]").ends_with("\"protocols\" has \"h2\" twice"));
         assert!(error("[\"h3\"]").ends_with("unknown value \"h3\"; valid names are: http/1.1, tls, h2, h2c"));
+    }
+
+    #[test]
+    fn a_connection_of_http_2_may_have_several_requests_on_their_way() {
+        let with = |keys: &str| QUICK.replacen("[load]", &format!("[load]\n{keys}"), 1);
+        let parse = |keys: &str| Experiment::parse(Path::new("quick.toml"), &with(keys));
+        let used = |keys: &str| parse(keys).unwrap().loads[0].connection_use;
+        assert_eq!(used(""), ConnectionUse::default());
+        let experiment = parse("streams = 16").unwrap();
+        let pinning = tare_host::cpus::Pinning { server: vec![0], generator: vec![1] };
+        let plan = crate::plan::Plan::interleaved(&experiment, &[], 1, pinning);
+        assert!(plan.points.iter().all(|point| point.connection_use.streams == 16));
+        assert_eq!(plan.points[0].part, "64 connections, over HTTP/2 4 of 16 streams");
+        let each = ConnectionUse { streams: 1, requests: Some(1), resumes: true };
+        assert_eq!(used("requests-per-connection = 1\nresume = true"), each);
+        let error = |keys: &str| parse(keys).unwrap_err().to_string();
+        for (keys, says) in [
+            ("streams = 0", "\"streams\" is 0; it must be 1 to 1000"),
+            ("streams = 7", "64 connections cannot be shared by 7 streams: give a multiple"),
+            ("requests-per-connection = 0", "\"requests-per-connection\" is 0; it must be at least 1"),
+            (
+                "resume = true",
+                "\"resume\" is without effect where connections are kept: give \"requests-per-connection\" too",
+            ),
+        ] {
+            assert!(error(keys).ends_with(says), "{}", error(keys));
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use kit::process::{Server, cpus, descriptors, pin, serve_in_process};
 use kit::scenarios::*;
 use kit::stations::Stations;
 use tare_load::units::parse_duration;
-use tare_load::{DriverChoice, DriverKind, Histogram};
+use tare_load::{DriverChoice, DriverKind, Histogram, Protocol};
 
 /// What is measured, and how.
 struct Bench {
@@ -50,7 +50,7 @@ fn act(words: &[String]) -> Result<ExitCode, Box<dyn Error>> {
     if let [role, body_bytes] = words
         && role == "server"
     {
-        serve_in_process(body_bytes.parse()?)?;
+        serve_in_process(body_bytes.parse()?, Protocol::Http1)?;
     }
     let (mut names, mut length, mut driver) = (Vec::new(), Duration::from_secs(100), None);
     let mut rest = words.iter();

@@ -37,8 +37,8 @@ use options::Options;
 use run::run;
 use servers::Running;
 use table::Table;
-use tare_load::DriverKind;
 use tare_load::schedule::SplitMix64;
+use tare_load::{DriverKind, Protocol};
 use tools::{Cell, Tool};
 
 fn main() -> ExitCode {
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
 /// The server, Tare and the floor are this program too, each as a process of its own.
 fn act(words: &[String]) -> Result<(), Box<dyn Error>> {
     match words.first().map(String::as_str) {
-        Some("server") => Ok(serve_in_process(words[1].parse()?)?),
+        Some("server") => Ok(serve_in_process(words[1].parse()?, Protocol::Http1)?),
         Some("tare") => kit::closed::run(&words[1..]),
         Some("bare") => bare::run(&words[1..]),
         _ => compare(&Options::parse(words)?),

@@ -16,13 +16,13 @@ use crate::exchange::{Exchange, ExchangePool};
 use crate::http1::Response;
 use crate::http2::RequestList;
 use crate::judgement::{Memo, Outcome};
+use crate::negotiated::Handshakes;
 use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
-use crate::tls::Handshakes;
 
 /// What happened in a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Event {
+pub(crate) enum SlotEvent {
     /// It can carry requests.
     Connected {
         slot: usize,
@@ -68,8 +68,8 @@ pub(crate) enum Prepared {
 
 /// What is sent.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Outgoing<'a> {
-    /// So many exchanges of the pool from the first on.
+pub(crate) enum ToSend<'a> {
+    /// `count` exchanges of the pool from the first on.
     Listed { first: usize, count: usize },
     /// A request that was made for this slot.
     Filled(&'a Exchange),
@@ -111,7 +111,7 @@ pub(crate) trait Client {
     ///
     /// # Errors
     /// The connection is broken.
-    fn send(&mut self, slot: usize, outgoing: Outgoing<'_>) -> Result<(), Failure>;
+    fn send(&mut self, slot: usize, outgoing: ToSend<'_>) -> Result<(), Failure>;
 
     /// Whether what was sent last is not all accepted, so that no more can be sent.
     fn is_sending(&self, slot: usize) -> bool;
@@ -144,7 +144,7 @@ pub(crate) trait Client {
     fn wait(&mut self, timeout_ns: u64);
 
     /// The next event of the last wait.
-    fn next_event(&mut self) -> Option<Event>;
+    fn next_event(&mut self) -> Option<SlotEvent>;
 
     /// What was sent and received since this was asked last.
     fn take_traffic(&mut self) -> Traffic;

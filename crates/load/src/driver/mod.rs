@@ -20,9 +20,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::endpoint::Route;
+use crate::negotiated::Handshakes;
 use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
-use crate::tls::Handshakes;
 
 /// What happened to a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

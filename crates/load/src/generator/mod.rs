@@ -30,7 +30,7 @@ use crate::protocol::Protocol;
 use crate::request_buffer::RequestBuffer;
 use crate::stop::Quota;
 use crate::tally::Failure;
-use crate::tls::TlsError;
+use crate::tls_error::TlsError;
 pub use load::{Connections, Load, LoadError, Settings, Waiting};
 pub use measures::{Measures, Quantile};
 use part::{Shared, gather};

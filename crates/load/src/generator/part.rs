@@ -8,8 +8,8 @@ use std::sync::{Arc, Barrier};
 use super::load::Load;
 use super::measures::Measures;
 use super::report::Interval;
+use crate::negotiated::Handshakes;
 use crate::tally::Sample;
-use crate::tls::Handshakes;
 
 pub(super) struct Shared {
     pub(super) load: Load,

@@ -2,8 +2,8 @@
 
 use super::measures::Measures;
 use crate::driver::ChosenDriver;
+use crate::negotiated::Handshakes;
 use crate::tally::Sample;
-use crate::tls::Handshakes;
 
 /// What happened in a run.
 #[derive(Debug, Clone)]

@@ -20,7 +20,8 @@ use crate::endpoint::Route;
 use crate::exchange::ExchangePool;
 use crate::protocol::Protocol;
 use crate::tally::Failure;
-use crate::tls::{Secured, TlsClient, TlsError};
+use crate::tls::{Secured, TlsClient};
+use crate::tls_error::TlsError;
 
 pub(super) enum Command {
     /// Send these requests from now on.

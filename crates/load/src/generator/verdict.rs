@@ -144,7 +144,9 @@ fn little(report: &RunReport, limits: &Limits) -> Option<Doubt> {
     let total = &report.total;
     let answered = total.tally.answered;
     let times = if total.service_time.count() > 0 { &total.service_time } else { &total.latency };
-    if answered < 1_000 || report.elapsed_ns == 0 || total.tally.sent - answered > answered / 1_000 {
+    // A request that is still waited for at the end was in flight for all of the drain.
+    let is_whole = total.tally.in_flight == 0 && total.tally.sent - answered <= answered / 1_000;
+    if answered < 1_000 || report.elapsed_ns == 0 || !is_whole {
         return None;
     }
     let little = times.mean_ns() * answered as f64 / report.elapsed_ns as f64;

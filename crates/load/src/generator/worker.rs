@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::connection::{Connection, Phase, Stamps};
 use super::session::Session;
-use crate::client::{Client, Event, Expectation, Outgoing, Prepared};
+use crate::client::{Client, Expectation, Prepared, SlotEvent, ToSend};
 use crate::clock::{Clock, Monotonic};
 use crate::endpoint::Route;
 use crate::exchange::ExchangePool;
@@ -93,7 +93,7 @@ impl<C: Client> Worker<C> {
     #[inline]
     pub(super) fn send(&mut self, slot: usize, first: usize, count: usize) -> Result<(), Failure> {
         let filled = self.sessions.get(slot).and_then(Session::filled);
-        self.client.send(slot, filled.map_or(Outgoing::Listed { first, count }, Outgoing::Filled))
+        self.client.send(slot, filled.map_or(ToSend::Listed { first, count }, ToSend::Filled))
     }
 
     /// Gets ready for the answer to this exchange.
@@ -133,17 +133,19 @@ impl<C: Client> Worker<C> {
         self.client.wait(0);
         while let Some(event) = self.client.next_event() {
             match event {
-                Event::Received { slot } => {
+                SlotEvent::Received { slot } => {
                     strays += 1;
                     self.shut(slot);
                 }
-                Event::Closed { slot } | Event::Failed { slot, .. } | Event::ConnectFailed { slot, .. } => {
+                SlotEvent::Closed { slot }
+                | SlotEvent::Failed { slot, .. }
+                | SlotEvent::ConnectFailed { slot, .. } => {
                     self.shut(slot);
                 }
-                Event::Connected { .. }
-                | Event::Accepted { .. }
-                | Event::Started { .. }
-                | Event::Replaced { .. } => {}
+                SlotEvent::Connected { .. }
+                | SlotEvent::Accepted { .. }
+                | SlotEvent::Started { .. }
+                | SlotEvent::Replaced { .. } => {}
             }
         }
         strays
@@ -183,23 +185,23 @@ impl<C: Client> Worker<C> {
     }
 
     /// Takes an event while opening; returns how many attempts it ended.
-    fn opened(&mut self, event: Event, result: &mut Result<(), Failure>) -> usize {
+    fn opened(&mut self, event: SlotEvent, result: &mut Result<(), Failure>) -> usize {
         match event {
-            Event::Connected { slot, .. } => {
+            SlotEvent::Connected { slot, .. } => {
                 self.connections[slot].phase = Phase::Open;
                 1
             }
-            Event::ConnectFailed { slot, failure } => {
+            SlotEvent::ConnectFailed { slot, failure } => {
                 self.shut(slot);
                 *result = result.and(Err(failure));
                 1
             }
-            Event::Closed { slot } | Event::Received { slot } | Event::Failed { slot, .. } => {
+            SlotEvent::Closed { slot } | SlotEvent::Received { slot } | SlotEvent::Failed { slot, .. } => {
                 // Closed right after it was accepted: the run will show whether that is repeated.
                 self.shut(slot);
                 0
             }
-            Event::Accepted { .. } | Event::Started { .. } | Event::Replaced { .. } => 0,
+            SlotEvent::Accepted { .. } | SlotEvent::Started { .. } | SlotEvent::Replaced { .. } => 0,
         }
     }
 

@@ -6,14 +6,14 @@
 
 use std::ops::Range;
 
+use super::hpack::ENTRY_BYTES;
 use super::request::{Request, RequestList};
+use super::static_table::FIELDS;
 
 /// The first index of the table that the encoder fills (RFC 7541, section 2.3.3).
 const DYNAMIC: usize = 62;
 /// The size of the table that a peer allows unless it says otherwise.
 const TABLE_BYTES_MAX: usize = 4096;
-/// What an entry counts beside its name and value (RFC 7541, section 4.1).
-const ENTRY_BYTES: usize = 32;
 /// More states than that come of requests with many different headers; then nothing more is added to tables.
 const STATES_MAX: usize = 64;
 
@@ -47,7 +47,7 @@ struct Edge {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct EncoderState {
     /// Which of the fields were added, the newest last.
     added: Vec<usize>,
     /// By request.
@@ -59,7 +59,7 @@ struct State {
 pub struct Encoder {
     /// The fields that are added to tables.
     fields: Vec<(Vec<u8>, Vec<u8>)>,
-    states: Vec<State>,
+    states: Vec<EncoderState>,
     blocks: Vec<u8>,
     /// What the last request that is in no list was written to.
     single: Vec<u8>,
@@ -80,7 +80,7 @@ impl Encoder {
             }
         }
         let edges = vec![None; requests.0.len()];
-        let state = || State { added: Vec::new(), edges: edges.clone() };
+        let state = || EncoderState { added: Vec::new(), edges: edges.clone() };
         Encoder { fields, states: vec![state(), state()], blocks: Vec::new(), single: Vec::new() }
     }
 
@@ -147,7 +147,7 @@ impl Encoder {
             return TableState(index as u16);
         }
         let edges = vec![None; self.states[0].edges.len()];
-        self.states.push(State { added, edges });
+        self.states.push(EncoderState { added, edges });
         TableState(self.states.len() as u16 - 1)
     }
 
@@ -175,59 +175,15 @@ fn comes_again(name: &[u8]) -> bool {
     !EACH_ITS_OWN.contains(&name)
 }
 
-/// The names of RFC 7541, appendix A, as far as requests have them; those with a value that is fixed too come first.
-const FIXED: [(&str, &str, usize); 41] = [
-    (":method", "GET", 2),
-    (":method", "POST", 3),
-    (":path", "/", 4),
-    (":path", "/index.html", 5),
-    (":scheme", "http", 6),
-    (":scheme", "https", 7),
-    ("accept-encoding", "gzip, deflate", 16),
-    (":authority", "", 1),
-    ("accept-charset", "", 15),
-    ("accept-language", "", 17),
-    ("accept-ranges", "", 18),
-    ("accept", "", 19),
-    ("access-control-allow-origin", "", 20),
-    ("age", "", 21),
-    ("allow", "", 22),
-    ("authorization", "", 23),
-    ("cache-control", "", 24),
-    ("content-disposition", "", 25),
-    ("content-encoding", "", 26),
-    ("content-language", "", 27),
-    ("content-length", "", 28),
-    ("content-location", "", 29),
-    ("content-range", "", 30),
-    ("content-type", "", 31),
-    ("cookie", "", 32),
-    ("date", "", 33),
-    ("etag", "", 34),
-    ("expect", "", 35),
-    ("expires", "", 36),
-    ("from", "", 37),
-    ("host", "", 38),
-    ("if-match", "", 39),
-    ("if-modified-since", "", 40),
-    ("if-none-match", "", 41),
-    ("if-range", "", 42),
-    ("if-unmodified-since", "", 43),
-    ("max-forwards", "", 47),
-    ("proxy-authorization", "", 49),
-    ("range", "", 50),
-    ("referer", "", 51),
-    ("user-agent", "", 58),
-];
-
+/// The number of a field that the fixed table has, with its value.
 fn fixed((name, value): &(Vec<u8>, Vec<u8>)) -> Option<usize> {
-    let is_it = |known: &&(&str, &str, usize)| known.0.as_bytes() == name && known.1.as_bytes() == value;
-    FIXED.iter().find(is_it).map(|(_, _, index)| *index)
+    let is_it = |known: &(&str, &str)| known.0.as_bytes() == name && known.1.as_bytes() == value;
+    FIELDS.iter().position(is_it).map(|at| at + 1)
 }
 
 fn literal(out: &mut Vec<u8>, pattern: u8, prefix_bits: u32, (name, value): &(Vec<u8>, Vec<u8>)) {
-    match FIXED.iter().find(|known| known.0.as_bytes() == name) {
-        Some((_, _, index)) => integer(out, pattern, prefix_bits, *index),
+    match FIELDS.iter().position(|known| known.0.as_bytes() == name) {
+        Some(at) => integer(out, pattern, prefix_bits, at + 1),
         None => {
             out.push(pattern);
             string(out, name);

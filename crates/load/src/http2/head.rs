@@ -1,14 +1,12 @@
 //! Header blocks of responses: decoded, checked, and remembered, since most of them are the same bytes as one before.
 
-use std::fmt;
 use std::sync::Arc;
-
-use loona_hpack::Decoder;
 
 use super::BLOCK_BYTES_MAX;
 use super::error::{HeadError, Http2Error};
+use super::hpack::HpackDecoder;
 
-/// How many different blocks are remembered for a connection, each of at most so many bytes.
+/// The most blocks that are remembered for a connection, and the longest of them.
 const MEMO_BLOCKS_MAX: usize = 8;
 const MEMO_BLOCK_BYTES_MAX: usize = 512;
 /// What this side allows by default: the size of the table that the peer fills.
@@ -44,40 +42,41 @@ struct Remembered {
 }
 
 /// Decodes the blocks of one connection.
+#[derive(Debug)]
 pub(super) struct HeadReader {
-    decoder: Decoder<'static>,
+    decoder: HpackDecoder,
     /// Blocks that changed nothing of the table, as long as nothing changes it.
     memo: Vec<Remembered>,
+    /// How many of them; the others are memory for those to come.
+    known: usize,
     /// Which is replaced next.
     oldest: usize,
     keeps_fields: bool,
 }
 
-impl fmt::Debug for HeadReader {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HeadReader").field("memo", &self.memo.len()).finish_non_exhaustive()
-    }
-}
-
 impl HeadReader {
     pub(super) fn new() -> HeadReader {
-        let mut decoder = Decoder::new();
-        decoder.set_max_allowed_table_size(TABLE_BYTES_MAX);
-        HeadReader { decoder, memo: Vec::new(), oldest: 0, keeps_fields: false }
+        HeadReader {
+            decoder: HpackDecoder::new(TABLE_BYTES_MAX),
+            memo: Vec::new(),
+            known: 0,
+            oldest: 0,
+            keeps_fields: false,
+        }
     }
 
     /// Whether all fields of a head are wanted.
     pub(super) fn keep_fields(&mut self, keeps_fields: bool) {
         if self.keeps_fields != keeps_fields {
             self.keeps_fields = keeps_fields;
-            self.memo.clear();
+            self.known = 0;
         }
     }
 
     /// Reads a whole block. All of them have to be read, in order: they change a table that the next ones refer to.
     #[inline]
     pub(super) fn read(&mut self, bytes: &[u8]) -> Result<Block, Http2Error> {
-        match self.memo.iter().find(|remembered| remembered.bytes == bytes) {
+        match self.memo[..self.known].iter().find(|remembered| remembered.bytes == bytes) {
             Some(remembered) => Ok(remembered.block.clone()),
             None => self.decode(bytes),
         }
@@ -85,11 +84,11 @@ impl HeadReader {
 
     fn decode(&mut self, bytes: &[u8]) -> Result<Block, Http2Error> {
         let mut parts = Parts { keeps_fields: self.keeps_fields, ..Parts::default() };
-        let decoded = self.decoder.decode_with_cb(bytes, |name, value| parts.take(&name, &value));
-        decoded.map_err(|_| Http2Error::Hpack)?;
+        let decoded = self.decoder.decode(bytes, |name, value| parts.take(name, value));
+        let is_changed = decoded.map_err(|_| Http2Error::Hpack)?;
         let block = parts.block();
-        if changes_the_table(bytes) {
-            self.memo.clear();
+        if is_changed {
+            self.known = 0;
         } else if bytes.len() <= MEMO_BLOCK_BYTES_MAX {
             self.remember(bytes, block.clone());
         }
@@ -97,14 +96,17 @@ impl HeadReader {
     }
 
     fn remember(&mut self, bytes: &[u8], block: Block) {
-        if self.memo.len() < MEMO_BLOCKS_MAX {
-            return self.memo.push(Remembered { bytes: bytes.to_vec(), block });
+        let place = if self.known < MEMO_BLOCKS_MAX { self.known } else { self.oldest };
+        match self.known < MEMO_BLOCKS_MAX {
+            true => self.known += 1,
+            false => self.oldest = (self.oldest + 1) % MEMO_BLOCKS_MAX,
         }
-        let remembered = &mut self.memo[self.oldest];
+        let Some(remembered) = self.memo.get_mut(place) else {
+            return self.memo.push(Remembered { bytes: bytes.to_vec(), block });
+        };
         remembered.bytes.clear();
         remembered.bytes.extend_from_slice(bytes);
         remembered.block = block;
-        self.oldest = (self.oldest + 1) % MEMO_BLOCKS_MAX;
     }
 }
 
@@ -198,51 +200,6 @@ impl Parts {
     }
 }
 
-/// Whether a block adds to the table or sets its size (RFC 7541, sections 6.2.1 and 6.3). It has been decoded before.
-fn changes_the_table(block: &[u8]) -> bool {
-    let mut rest = block;
-    while let Some(&first) = rest.first() {
-        let (prefix_bits, is_indexed) = match first {
-            0x80.. => (7, true),
-            0x20..0x80 => return true,
-            _ => (4, false),
-        };
-        let Some(index) = integer(&mut rest, prefix_bits) else { return true };
-        let strings = match (is_indexed, index) {
-            (true, _) => 0,
-            (false, 0) => 2,
-            (false, _) => 1,
-        };
-        for _ in 0..strings {
-            let Some(length) = integer(&mut rest, 7) else { return true };
-            let Some(behind) = rest.get(length..) else { return true };
-            rest = behind;
-        }
-    }
-    false
-}
-
-/// An integer of RFC 7541, section 5.1, from the front of `bytes`.
-fn integer(bytes: &mut &[u8], prefix_bits: u32) -> Option<usize> {
-    let (&first, mut rest) = bytes.split_first()?;
-    let mask = (1_usize << prefix_bits) - 1;
-    let mut value = usize::from(first) & mask;
-    if value == mask {
-        for shift in (0..28).step_by(7) {
-            let (&byte, behind) = rest.split_first()?;
-            rest = behind;
-            value += usize::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                *bytes = rest;
-                return Some(value);
-            }
-        }
-        return None;
-    }
-    *bytes = rest;
-    Some(value)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -267,11 +224,11 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(read(&mut reader, &plain), Ok(head));
         }
-        assert_eq!(reader.memo.len(), 1);
+        assert_eq!(reader.known, 1);
         // Adds ":status: 404" by a literal, to which index 62 then refers, and forgets what was remembered.
         let adding = literal(":status", "404", 0x40);
         assert_eq!(read(&mut reader, &adding).map(|head| head.status), Ok(404));
-        assert!(reader.memo.is_empty());
+        assert_eq!(reader.known, 0);
         assert_eq!(read(&mut reader, &[0x80 | 62]).map(|head| head.status), Ok(404));
         let adding = literal(":status", "503", 0x40);
         assert_eq!(read(&mut reader, &adding).map(|head| head.status), Ok(503));
@@ -305,14 +262,5 @@ mod tests {
         for bytes in [&[0xff][..], &[0x80 | 62], &[0x40, 0x85], &[0x3f, 0xe2, 0x1f]] {
             assert_eq!(HeadReader::new().read(bytes).err(), Some(Http2Error::Hpack), "{bytes:?}");
         }
-    }
-
-    #[test]
-    fn a_change_of_the_table_is_seen() {
-        assert!(!changes_the_table(&[0x88]));
-        assert!(!changes_the_table(&literal("a", "b", 0x00)));
-        assert!(!changes_the_table(&literal("a", "b", 0x10)));
-        assert!(changes_the_table(&[&[0x88][..], &literal("a", "b", 0x40)].concat()));
-        assert!(changes_the_table(&[0x20, 0x88]));
     }
 }

@@ -48,7 +48,10 @@ impl Live {
 
     /// Takes out one with a number above `last`.
     pub(super) fn pop_above(&mut self, last: u32) -> Option<LiveStream> {
-        self.0.pop_back_if(|stream| stream.id > last)
+        match self.0.back() {
+            Some(stream) if stream.id > last => self.0.pop_back(),
+            _ => None,
+        }
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = LiveStream> + '_ {

@@ -1,9 +1,9 @@
 //! The client's side of HTTP/2 as a state machine over bytes ([RFC 9113](https://www.rfc-editor.org/rfc/rfc9113)): bytes in,
 //! events and bytes out, no I/O and no clock.
 //!
-//! It knows nothing of sockets, of TLS, and of what a right response is. Header blocks are decoded by an HPACK crate
-//! ([RFC 7541](https://www.rfc-editor.org/rfc/rfc7541)); those of requests are encoded here, once for each state that the peer's
-//! table can be in. Whatever a peer does, work and memory for it are bounded: each limit is an error of its own
+//! It knows nothing of sockets, of TLS, and of what a right response is. Header blocks of responses are decoded
+//! in memory that is kept, and one that is equal to one before is not decoded again; those of requests are encoded once for each
+//! state that the peer's table can be in. Whatever a peer does, work and memory for it are bounded: each limit is an error of its own
 //! ([`Http2Error`]) and ends the connection.
 
 mod connection;
@@ -11,15 +11,17 @@ mod encoder;
 mod error;
 mod frame;
 mod head;
+mod hpack;
+mod huffman;
 mod live;
 mod reader;
 mod request;
 mod settings;
+mod static_table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use connection::Sent;
-pub use connection::{Connection, Event};
+pub use connection::{Http2Connection, Http2Event, Sent};
 pub use encoder::Encoder;
 pub use error::{ErrorCode, HeadError, Http2Error};
 pub use head::ResponseHead;

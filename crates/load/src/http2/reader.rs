@@ -6,7 +6,7 @@ use super::frame::{DATA, END_STREAM, FrameHead, HEAD_BYTES, PADDED};
 
 /// A frame, or a part of one.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Part<'a> {
+pub(super) enum FramePart<'a> {
     /// A whole frame that is not data, in one piece.
     Whole(FrameHead, &'a [u8]),
     /// A whole frame that came in pieces: [`Reader::take_carried`] has it.
@@ -37,7 +37,7 @@ pub(super) struct Reader {
 impl Reader {
     /// The next part, taking its bytes from the front of `input`; none when more are needed.
     #[inline]
-    pub(super) fn next<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<Part<'a>>, Http2Error> {
+    pub(super) fn next<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<FramePart<'a>>, Http2Error> {
         if let Some(open) = self.open {
             return self.data(open, input);
         }
@@ -58,11 +58,11 @@ impl Reader {
             return Ok(None);
         };
         *input = &input[HEAD_BYTES + head.length..];
-        Ok(Some(Part::Whole(head, payload)))
+        Ok(Some(FramePart::Whole(head, payload)))
     }
 
     /// Completes a frame that came in pieces.
-    fn carried<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<Part<'a>>, Http2Error> {
+    fn carried<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<FramePart<'a>>, Http2Error> {
         if !self.fill(HEAD_BYTES, input) {
             return Ok(None);
         }
@@ -72,10 +72,10 @@ impl Reader {
             self.carry.clear();
             return self.begin_data(head).map(Some);
         }
-        Ok(self.fill(HEAD_BYTES + head.length, input).then_some(Part::Carried(head)))
+        Ok(self.fill(HEAD_BYTES + head.length, input).then_some(FramePart::Carried(head)))
     }
 
-    /// Moves bytes until `carry` has so many. Says whether it has.
+    /// Moves bytes until `carry` has as many as wanted. Says whether it has.
     fn fill(&mut self, wanted: usize, input: &mut &[u8]) -> bool {
         let take = wanted.saturating_sub(self.carry.len()).min(input.len());
         let (taken, rest) = input.split_at(take);
@@ -95,7 +95,7 @@ impl Reader {
     }
 
     #[inline]
-    fn begin_data<'a>(&mut self, head: FrameHead) -> Result<Part<'a>, Http2Error> {
+    fn begin_data<'a>(&mut self, head: FrameHead) -> Result<FramePart<'a>, Http2Error> {
         let has_padding = head.has(PADDED);
         if has_padding && head.length == 0 {
             return Err(Http2Error::Padding);
@@ -107,11 +107,15 @@ impl Reader {
             left: head.length - usize::from(has_padding),
             padding: 0,
         });
-        Ok(Part::DataHead(head))
+        Ok(FramePart::DataHead(head))
     }
 
     #[inline]
-    fn data<'a>(&mut self, mut open: Open, input: &mut &'a [u8]) -> Result<Option<Part<'a>>, Http2Error> {
+    fn data<'a>(
+        &mut self,
+        mut open: Open,
+        input: &mut &'a [u8],
+    ) -> Result<Option<FramePart<'a>>, Http2Error> {
         if std::mem::take(&mut open.has_padding) {
             let Some((&padding, rest)) = input.split_first() else { return Ok(None) };
             *input = rest;
@@ -132,7 +136,7 @@ impl Reader {
         if bytes.is_empty() && !is_over {
             return Ok(None);
         }
-        Ok(Some(Part::Data { stream: open.stream, bytes, is_end: is_over && open.ends_stream }))
+        Ok(Some(FramePart::Data { stream: open.stream, bytes, is_end: is_over && open.ends_stream }))
     }
 }
 

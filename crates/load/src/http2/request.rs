@@ -48,7 +48,8 @@ impl RequestList {
 }
 
 impl Request {
-    /// The request of an exchange. `Host` becomes the authority, and what is about the connection of HTTP/1.1 is left out (RFC 9113, 8.2.2).
+    /// The request of an exchange. `Host` becomes the authority, and what is about the connection of HTTP/1.1 is left
+    /// out (RFC 9113, 8.2.2).
     ///
     /// # Errors
     /// Its bytes are not one whole request of HTTP/1.1.

@@ -1,4 +1,4 @@
-//! How a client speaks TLS: whom it trusts, what it offers, and the name that it asks for.
+//! How a client speaks TLS: which certificates it trusts, what it offers, and the name that it asks for.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme, version,
 };
 
-use super::error::TlsError;
+use crate::tls_error::TlsError;
 
 /// Whose certificates are accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +23,16 @@ pub enum Trust {
     Authorities(Vec<CertificateDer<'static>>),
     /// Any: the connection is encrypted, and may be anybody's. That is curl's `-k`.
     Anything,
+}
+
+/// Which cipher suites and groups a client offers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TlsOffer {
+    /// Those that rustls has by default, in its order: the server decides.
+    Usual,
+    /// TLS_AES_128_GCM_SHA256, which everything that speaks TLS 1.3 must have (RFC 8446, 9.1), and X25519. No server is then cheaper than
+    /// another by its choice.
+    One,
 }
 
 /// What a client is made from.
@@ -36,6 +46,8 @@ pub struct TlsOptions {
     pub alpn: Option<&'static [u8]>,
     /// Whether sessions are resumed. If not, each connection has a full handshake.
     pub resume: bool,
+    /// Which suites and groups are offered.
+    pub offer: TlsOffer,
 }
 
 /// A client of one server. All connections of a generator share it, and with it the tickets of the server.
@@ -47,14 +59,14 @@ pub struct TlsClient {
 }
 
 impl TlsClient {
-    /// A client with the default suites and groups of rustls, for TLS 1.3 only.
+    /// A client of TLS 1.3 only.
     ///
     /// # Errors
     /// A certificate authority or the name cannot be used.
     pub fn new(options: TlsOptions) -> Result<TlsClient, TlsError> {
         let server_name = ServerName::try_from(options.server_name.clone())
             .map_err(|_| TlsError::Name(options.server_name))?;
-        let provider = Arc::new(aws_lc_rs::default_provider());
+        let provider = Arc::new(provider(options.offer));
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_protocol_versions(&[&version::TLS13])?;
         let mut config = match options.trust {
@@ -105,6 +117,18 @@ impl TlsClient {
         }
         let word = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
         Err(TlsError::Alpn { wanted: word(self.alpn.unwrap_or_default()), chosen: chosen.map(word) })
+    }
+}
+
+fn provider(offer: TlsOffer) -> CryptoProvider {
+    let usual = aws_lc_rs::default_provider();
+    match offer {
+        TlsOffer::Usual => usual,
+        TlsOffer::One => CryptoProvider {
+            cipher_suites: vec![aws_lc_rs::cipher_suite::TLS13_AES_128_GCM_SHA256],
+            kx_groups: vec![aws_lc_rs::kx_group::X25519],
+            ..usual
+        },
     }
 }
 

@@ -8,8 +8,8 @@ use rustls::unbuffered::{ConnectionState, EncodeError, UnbufferedStatus};
 use rustls::{ExtractedSecrets, HandshakeKind};
 
 use super::client::TlsClient;
-use super::error::TlsError;
-use super::negotiated::Negotiated;
+use crate::negotiated::Negotiated;
+use crate::tls_error::TlsError;
 
 /// More than the longest chain of certificates that servers show.
 const INCOMING_BYTES_MAX: usize = 256 * 1024;
@@ -85,11 +85,11 @@ impl Handshake {
         }
     }
 
-    /// What rustls has to say to the server about a failure. It has places of the bytes that it was given, and has to be given them
-    /// again.
+    /// What rustls has to say to the server about a failure. Asked for more than that it would read on, and it has failed.
     fn encode_alert(&mut self, out: &mut Vec<u8>) {
-        loop {
-            let UnbufferedStatus { discard, state, .. } = self.connection.process_tls_records(&mut self.incoming);
+        while self.connection.wants_write() {
+            let UnbufferedStatus { discard, state, .. } =
+                self.connection.process_tls_records(&mut self.incoming);
             let Ok(ConnectionState::EncodeTlsData(mut data)) = state else { return };
             if encode(out, |room| data.encode(room)).is_err() {
                 return;

@@ -6,16 +6,14 @@
 //! record into memory of its own, and this decrypts it where it was received.
 
 mod client;
-mod error;
 mod handshake;
-mod negotiated;
+#[doc(hidden)]
+pub mod probe;
 mod record;
 mod secured;
 mod session;
 #[cfg(test)]
 mod tests;
 
-pub use client::{TlsClient, TlsOptions, Trust};
-pub use error::TlsError;
-pub use negotiated::{Handshakes, Negotiated};
+pub use client::{TlsClient, TlsOffer, TlsOptions, Trust};
 pub(crate) use secured::Secured;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use rustls::ConnectionTrafficSecrets;
 
-use super::error::TlsError;
+use crate::tls_error::TlsError;
 
 /// Type, version and length.
 pub(super) const HEADER_BYTES: usize = 5;
@@ -67,7 +67,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Keys that go on with the record of this number.
+    /// Keys for the record of this number and those behind it.
     ///
     /// # Errors
     /// The suite has no AEAD that is known.
@@ -96,19 +96,23 @@ impl Keys {
     /// Appends `plain` to `out` in records.
     #[inline]
     pub(super) fn seal(&mut self, content: Content, plain: &[u8], out: &mut Vec<u8>) {
-        for part in plain.chunks(PLAIN_BYTES_MAX) {
-            let sealed = part.len() + 1 + TAG_BYTES;
-            let [high, low] = (sealed as u16).to_be_bytes();
-            let header = [23, 3, 3, high, low];
-            out.reserve(HEADER_BYTES + sealed);
-            out.extend_from_slice(&header);
-            let begin = out.len();
-            out.extend_from_slice(part);
-            out.push(content.byte());
-            let nonce = self.nonce();
-            let tag = self.key.seal_in_place_separate_tag(nonce, Aad::from(header), &mut out[begin..]);
-            out.extend_from_slice(tag.expect("a record is short enough for every AEAD").as_ref());
-        }
+        plain.chunks(PLAIN_BYTES_MAX).for_each(|part| self.seal_one(content, part, out));
+    }
+
+    /// Appends one record, whose text is short enough for one.
+    #[inline]
+    pub(super) fn seal_one(&mut self, content: Content, part: &[u8], out: &mut Vec<u8>) {
+        let sealed = part.len() + 1 + TAG_BYTES;
+        let [high, low] = (sealed as u16).to_be_bytes();
+        let header = [23, 3, 3, high, low];
+        out.reserve(HEADER_BYTES + sealed);
+        out.extend_from_slice(&header);
+        let begin = out.len();
+        out.extend_from_slice(part);
+        out.push(content.byte());
+        let nonce = self.nonce();
+        let tag = self.key.seal_in_place_separate_tag(nonce, Aad::from(header), &mut out[begin..]);
+        out.extend_from_slice(tag.expect("a record is short enough for every AEAD").as_ref());
     }
 
     /// Decrypts one whole record where it lies, and says where its text is in it.

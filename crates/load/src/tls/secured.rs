@@ -4,14 +4,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::client::TlsClient;
-use super::error::TlsError;
 use super::handshake::Handshake;
-use super::negotiated::Handshakes;
-use super::session::{Read, Session, Text};
+use super::session::{Read, Text, TlsSession};
 use crate::driver::{Driver, Event, Outgoing, own_range};
 use crate::endpoint::Route;
+use crate::negotiated::Handshakes;
 use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
+use crate::tls_error::TlsError;
 
 /// How much text is sealed at a time, so that a long upload does not lie in memory twice.
 const TEXT_BYTES_MAX: usize = 256 * 1024;
@@ -20,17 +20,17 @@ const TEXT_BYTES_MAX: usize = 256 * 1024;
 const REPLIES_BYTES_MAX: usize = 16 * 1024;
 
 #[derive(Debug, Default)]
-enum Phase {
+enum TlsPhase {
     /// There is no connection, or none yet.
     #[default]
     Closed,
     Handshaking(Box<Handshake>),
-    Open(Box<Session>),
+    Open(Box<TlsSession>),
 }
 
 #[derive(Debug, Default)]
-struct Slot {
-    phase: Phase,
+struct TlsSlot {
+    phase: TlsPhase,
     /// Records that wait until the driver below can take them: handshakes and replies to key updates.
     waiting: Vec<u8>,
     /// What the driver below has not accepted of the slot's own bytes.
@@ -41,7 +41,7 @@ struct Slot {
 
 /// What was received last, as far as it is read.
 #[derive(Debug, Clone, Copy)]
-struct Reading {
+struct RecordReading {
     slot: usize,
     at: usize,
     hangup: bool,
@@ -53,8 +53,8 @@ pub(crate) struct Secured<D> {
     below: D,
     client: Arc<TlsClient>,
     outgoing: Outgoing,
-    slots: Vec<Slot>,
-    reading: Option<Reading>,
+    slots: Vec<TlsSlot>,
+    reading: Option<RecordReading>,
     /// The text of the last `Received`, and whose it is.
     text: (usize, Text),
     handshakes: Handshakes,
@@ -66,11 +66,16 @@ impl<D: Driver> Secured<D> {
             below,
             client,
             outgoing: Outgoing::new(slots),
-            slots: std::iter::repeat_with(Slot::default).take(slots).collect(),
+            slots: std::iter::repeat_with(TlsSlot::default).take(slots).collect(),
             reading: None,
             text: (0, Text::Given(0..0)),
             handshakes: Handshakes::default(),
         }
+    }
+
+    #[cfg(test)]
+    pub(super) fn below_mut(&mut self) -> &mut D {
+        &mut self.below
     }
 
     /// Hands waiting records to the driver below.
@@ -96,7 +101,7 @@ impl<D: Driver> Secured<D> {
     #[inline]
     fn seal(&mut self, slot: usize, range: Range<usize>) -> Result<usize, Failure> {
         let own = &mut self.slots[slot];
-        let Phase::Open(session) = &mut own.phase else { return Err(Failure::Other) };
+        let TlsPhase::Open(session) = &mut own.phase else { return Err(Failure::Other) };
         if !own.unsent.is_empty() || !own.waiting.is_empty() {
             return Ok(0);
         }
@@ -114,7 +119,7 @@ impl<D: Driver> Secured<D> {
         own.waiting.clear();
         let begun = Handshake::begin(&self.client, &mut own.waiting);
         match begun {
-            Ok(handshake) => own.phase = Phase::Handshaking(Box::new(handshake)),
+            Ok(handshake) => own.phase = TlsPhase::Handshaking(Box::new(handshake)),
             Err(error) => return Some(self.handshake_failed(slot, error)),
         }
         self.flush(slot).err().map(|failure| Event::ConnectFailed { slot, failure })
@@ -123,7 +128,7 @@ impl<D: Driver> Secured<D> {
     /// Takes bytes of a handshake.
     fn shake_hands(&mut self, slot: usize, hangup: bool) -> Option<Event> {
         let own = &mut self.slots[slot];
-        let Phase::Handshaking(handshake) = &mut own.phase else { return None };
+        let TlsPhase::Handshaking(handshake) = &mut own.phase else { return None };
         let outcome = handshake.take(self.below.received(), &mut own.waiting);
         let flushed = self.flush(slot);
         match outcome {
@@ -137,17 +142,17 @@ impl<D: Driver> Secured<D> {
 
     fn establish(&mut self, slot: usize, hangup: bool) -> Result<Event, TlsError> {
         let own = &mut self.slots[slot];
-        let Phase::Handshaking(handshake) = std::mem::take(&mut own.phase) else {
+        let TlsPhase::Handshaking(handshake) = std::mem::take(&mut own.phase) else {
             return Err(TlsError::ClosedInHandshake);
         };
         let established = handshake.establish(&self.client)?;
         self.handshakes.succeeded(established.kind, established.negotiated.clone());
-        let session = Session::new(established)?;
+        let session = TlsSession::new(established)?;
         if session.has_carried_record() {
             // All bytes below are read; the rest of them lies in the session.
-            self.reading = Some(Reading { slot, at: usize::MAX, hangup });
+            self.reading = Some(RecordReading { slot, at: usize::MAX, hangup });
         }
-        own.phase = Phase::Open(Box::new(session));
+        own.phase = TlsPhase::Open(Box::new(session));
         Ok(Event::Connected { slot })
     }
 
@@ -158,10 +163,10 @@ impl<D: Driver> Secured<D> {
 
     /// The next text of what was received last.
     #[inline]
-    fn read(&mut self, mut reading: Reading) -> Option<Event> {
+    fn read(&mut self, mut reading: RecordReading) -> Option<Event> {
         let slot = reading.slot;
         let own = &mut self.slots[slot];
-        let Phase::Open(session) = &mut own.phase else { return None };
+        let TlsPhase::Open(session) = &mut own.phase else { return None };
         let bytes = match reading.at {
             usize::MAX => &mut [][..],
             _ => self.below.received_mut(),
@@ -211,8 +216,8 @@ impl<D: Driver> Secured<D> {
     /// The connection below is broken.
     fn ended(&mut self, slot: usize, failure: Failure) -> Event {
         match self.slots[slot].phase {
-            Phase::Open(_) => Event::Failed { slot, failure },
-            Phase::Handshaking(_) | Phase::Closed => Event::ConnectFailed { slot, failure },
+            TlsPhase::Open(_) => Event::Failed { slot, failure },
+            TlsPhase::Handshaking(_) | TlsPhase::Closed => Event::ConnectFailed { slot, failure },
         }
     }
 
@@ -220,12 +225,12 @@ impl<D: Driver> Secured<D> {
         match event {
             Event::Connected { slot } => self.connected(slot),
             Event::Received { slot, hangup } => match self.slots[slot].phase {
-                Phase::Open(_) => self.read(Reading { slot, at: 0, hangup }),
-                Phase::Handshaking(_) => self.shake_hands(slot, hangup),
-                Phase::Closed => None,
+                TlsPhase::Open(_) => self.read(RecordReading { slot, at: 0, hangup }),
+                TlsPhase::Handshaking(_) => self.shake_hands(slot, hangup),
+                TlsPhase::Closed => None,
             },
             Event::Sendable { slot, sent } => self.sendable(slot, sent),
-            Event::Closed { slot } if matches!(self.slots[slot].phase, Phase::Handshaking(_)) => {
+            Event::Closed { slot } if matches!(self.slots[slot].phase, TlsPhase::Handshaking(_)) => {
                 Some(self.handshake_failed(slot, TlsError::ClosedInHandshake))
             }
             Event::Failed { slot, failure } => Some(self.ended(slot, failure)),
@@ -246,7 +251,7 @@ impl<D: Driver> Driver for Secured<D> {
     }
 
     fn connect(&mut self, slot: usize, route: &Route) -> Result<(), Failure> {
-        self.slots[slot] = Slot::default();
+        self.slots[slot] = TlsSlot::default();
         self.below.connect(slot, route)
     }
 
@@ -269,7 +274,7 @@ impl<D: Driver> Driver for Secured<D> {
     /// Says to the peer that it is the end, where that can be sent at once.
     fn close(&mut self, slot: usize) {
         let own = &mut self.slots[slot];
-        if let Phase::Open(session) = &mut own.phase
+        if let TlsPhase::Open(session) = &mut own.phase
             && own.unsent.is_empty()
             && let Some(bytes) = self.below.own(slot)
         {
@@ -278,7 +283,7 @@ impl<D: Driver> Driver for Secured<D> {
             let all = own_range(0..bytes.len());
             let _peer_is_gone = self.below.send(slot, all);
         }
-        self.slots[slot] = Slot::default();
+        self.slots[slot] = TlsSlot::default();
         if self.reading.is_some_and(|reading| reading.slot == slot) {
             self.reading = None;
         }
@@ -315,7 +320,7 @@ impl<D: Driver> Driver for Secured<D> {
         let (slot, text) = &self.text;
         match (text, &self.slots[*slot].phase) {
             (Text::Given(range), _) => &self.below.received()[range.clone()],
-            (Text::Carried(range), Phase::Open(session)) => session.carried(range.clone()),
+            (Text::Carried(range), TlsPhase::Open(session)) => session.carried(range.clone()),
             (Text::Carried(_), _) => &[],
         }
     }
@@ -325,7 +330,7 @@ impl<D: Driver> Driver for Secured<D> {
         let (slot, text) = &self.text;
         match (text, &mut self.slots[*slot].phase) {
             (Text::Given(range), _) => &mut self.below.received_mut()[range.clone()],
-            (Text::Carried(range), Phase::Open(session)) => session.carried_mut(range.clone()),
+            (Text::Carried(range), TlsPhase::Open(session)) => session.carried_mut(range.clone()),
             (Text::Carried(_), _) => &mut [],
         }
     }

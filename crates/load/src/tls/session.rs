@@ -6,9 +6,9 @@ use std::ops::Range;
 use rustls::client::ClientConnectionData;
 use rustls::kernel::KernelConnection;
 
-use super::error::TlsError;
 use super::handshake::Established;
 use super::record::{self, Content, Keys};
+use crate::tls_error::TlsError;
 
 /// The longest message after a handshake, which is a ticket.
 const MESSAGE_BYTES_MAX: usize = 64 * 1024;
@@ -35,7 +35,7 @@ pub(super) enum Read {
     Nothing,
 }
 
-pub(super) struct Session {
+pub(super) struct TlsSession {
     rx: Keys,
     tx: Keys,
     keeper: KernelConnection<ClientConnectionData>,
@@ -49,16 +49,16 @@ pub(super) struct Session {
     pub(super) reply: Vec<u8>,
 }
 
-impl fmt::Debug for Session {
+impl fmt::Debug for TlsSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session").field("rx", &self.rx).field("tx", &self.tx).finish_non_exhaustive()
+        f.debug_struct("TlsSession").field("rx", &self.rx).field("tx", &self.tx).finish_non_exhaustive()
     }
 }
 
-impl Session {
-    pub(super) fn new(established: Established) -> Result<Session, TlsError> {
+impl TlsSession {
+    pub(super) fn new(established: Established) -> Result<TlsSession, TlsError> {
         let Established { secrets, keeper, rest, .. } = established;
-        Ok(Session {
+        Ok(TlsSession {
             rx: Keys::new(secrets.rx)?,
             tx: Keys::new(secrets.tx)?,
             keeper,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tare_load::{
-    ExpectedBody, Generator, Load, Protocol, RunReport, Schedule, Settings, Stop, TlsClient, TlsOptions,
-    Trust,
+    ExpectedBody, Generator, Load, Protocol, RunReport, Schedule, Settings, Stop, TlsClient, TlsOffer,
+    TlsOptions, Trust,
 };
 
 use super::fixed::body;
@@ -34,6 +34,7 @@ pub fn report(words: &[String]) -> Result<RunReport, Box<dyn std::error::Error>>
         server_name: "localhost".to_owned(),
         alpn: protocol.alpn(),
         resume: false,
+        offer: TlsOffer::Usual,
     };
     let settings = Settings {
         driver: word(3, "auto").parse()?,

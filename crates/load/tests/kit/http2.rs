@@ -1,10 +1,14 @@
-//! The server's side of HTTP/2 for tests, one thread a connection: frames in, frames out, and what a server must do between
-//! them. It shares no code with the client, and decodes no header block.
+//! A small server of HTTP/2 that misbehaves on purpose, frame by frame, over any stream of bytes.
 
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::SocketAddr;
 
-use super::peer::Peer;
+use loona_hpack::Decoder;
+use tare_load::Protocol;
+
+use super::peer::{Peer, serve};
+use super::tls::{serve_tls, server_config};
 
 pub const DATA: u8 = 0;
 pub const HEADERS: u8 = 1;
@@ -15,179 +19,191 @@ pub const PING: u8 = 6;
 pub const GOAWAY: u8 = 7;
 pub const WINDOW_UPDATE: u8 = 8;
 pub const CONTINUATION: u8 = 9;
-
-/// Of DATA and HEADERS.
 pub const END_STREAM: u8 = 1;
-/// Of SETTINGS and PING.
 pub const ACK: u8 = 1;
 pub const END_HEADERS: u8 = 4;
-pub const PADDED: u8 = 8;
 
-pub const HEADER_TABLE_SIZE: u16 = 1;
-pub const MAX_CONCURRENT_STREAMS: u16 = 3;
-pub const INITIAL_WINDOW_SIZE: u16 = 4;
-pub const MAX_FRAME_SIZE: u16 = 5;
+/// Bytes in both directions.
+pub trait Bytes: Read + Write {}
+impl<S: Read + Write> Bytes for S {}
 
-/// The body of [`answer`].
-pub const BODY: &[u8] = b"Hello world!";
-/// `:status: 200` and `content-length: 12`, both without the dynamic table.
-pub const BLOCK: &[u8] = &[0x88, 0x0f, 0x0d, 2, b'1', b'2'];
+/// A request that came whole.
+#[derive(Debug, Clone, Default)]
+pub struct Asked {
+    pub stream: u32,
+    pub method: String,
+    pub path: String,
+    pub body: Vec<u8>,
+}
 
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// A connection of the server, whose settings are sent.
+pub struct Http2Peer<'a> {
+    stream: Box<dyn Bytes + 'a>,
+    /// Counts the connections of this server from 0.
+    pub index: usize,
+    decoder: Decoder<'static>,
+    begun: BTreeMap<u32, Asked>,
+    read: Vec<u8>,
+    at: usize,
+}
 
-/// A frame of any length that three bytes can say.
+/// Starts a server that speaks HTTP/2 with these settings.
+pub fn serve_http2(
+    protocol: Protocol,
+    settings: &'static [(u16, u32)],
+    behave: impl Fn(Http2Peer<'_>) + Send + Sync + 'static,
+) -> SocketAddr {
+    match protocol.is_tls() {
+        true => serve_tls(server_config(&[b"h2"]), move |peer| with(peer, settings, &behave)),
+        false => serve(move |peer| with(peer, settings, &behave)),
+    }
+}
+
+fn with<S: Bytes>(peer: Peer<S>, settings: &[(u16, u32)], behave: &impl Fn(Http2Peer<'_>)) {
+    let mut peer = Http2Peer {
+        stream: Box::new(peer.stream),
+        index: peer.index,
+        decoder: Decoder::new(),
+        begun: BTreeMap::new(),
+        read: Vec::new(),
+        at: 0,
+    };
+    let mut preface = [0; 24];
+    if peer.stream.read_exact(&mut preface).is_err() || !peer.settings(settings) {
+        return;
+    }
+    assert_eq!(&preface, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+    behave(peer);
+}
+
+/// A frame.
 pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-    let mut bytes = (payload.len() as u32).to_be_bytes()[1..].to_vec();
-    bytes.extend([kind, flags]);
-    bytes.extend(stream.to_be_bytes());
-    bytes.extend(payload);
-    bytes
+    let mut out = (payload.len() as u32).to_be_bytes()[1..].to_vec();
+    out.extend([kind, flags]);
+    out.extend(stream.to_be_bytes());
+    out.extend_from_slice(payload);
+    out
 }
 
-pub fn settings(settings: &[(u16, u32)]) -> Vec<u8> {
-    let bytes = settings.iter().flat_map(|(name, value)| {
-        name.to_be_bytes().into_iter().chain(value.to_be_bytes()).collect::<Vec<_>>()
-    });
-    frame(SETTINGS, 0, 0, &bytes.collect::<Vec<_>>())
+pub fn settings_frame(settings: &[(u16, u32)]) -> Vec<u8> {
+    let payload: Vec<u8> = settings
+        .iter()
+        .flat_map(|(id, value)| [&id.to_be_bytes()[..], &value.to_be_bytes()].concat())
+        .collect();
+    frame(SETTINGS, 0, 0, &payload)
 }
 
-pub fn rst_stream(stream: u32, code: u32) -> Vec<u8> {
+pub fn goaway(last: u32) -> Vec<u8> {
+    frame(GOAWAY, 0, 0, &[last.to_be_bytes(), [0; 4]].concat())
+}
+
+pub fn rst(stream: u32, code: u32) -> Vec<u8> {
     frame(RST_STREAM, 0, stream, &code.to_be_bytes())
 }
 
-pub fn goaway(newest: u32, code: u32) -> Vec<u8> {
-    frame(GOAWAY, 0, 0, &[newest.to_be_bytes(), code.to_be_bytes()].concat())
-}
-
-pub fn window_update(stream: u32, by: u32) -> Vec<u8> {
-    frame(WINDOW_UPDATE, 0, stream, &by.to_be_bytes())
-}
-
-/// The right answer of a stream.
-pub fn answer(stream: u32) -> Vec<u8> {
-    [frame(HEADERS, END_HEADERS, stream, BLOCK), frame(DATA, END_STREAM, stream, BODY)].concat()
-}
-
-/// A header in a block: a literal that is not indexed, its name in full.
-pub fn literal(name: &str, value: &[u8]) -> Vec<u8> {
-    [&[0][..], &string(name.as_bytes()), &string(value)].concat()
-}
-
-/// The same, and the client must put it into its dynamic table.
-pub fn indexed_literal(name: &str, value: &[u8]) -> Vec<u8> {
-    [&[0x40][..], &string(name.as_bytes()), &string(value)].concat()
-}
-
-fn string(text: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    match text.len() {
-        length @ ..127 => bytes.push(length as u8),
-        length => {
-            bytes.push(127);
-            let mut rest = length - 127;
-            while rest >= 128 {
-                bytes.push(128 | (rest % 128) as u8);
-                rest /= 128;
-            }
-            bytes.push(rest as u8);
-        }
+/// A whole answer in as few frames as it takes, its head without the table and without Huffman's code.
+pub fn answer(stream: u32, body: &[u8]) -> Vec<u8> {
+    let length = body.len().to_string();
+    // 200 and content-length are 8 and 28 of the static table.
+    let block = [&[0x88, 0x0f, 13, length.len() as u8], length.as_bytes()].concat();
+    let mut out = frame(HEADERS, END_HEADERS, stream, &block);
+    let mut parts = body.chunks(16_384).peekable();
+    while let Some(part) = parts.next() {
+        out.extend(frame(DATA, if parts.peek().is_none() { END_STREAM } else { 0 }, stream, part));
     }
-    bytes.extend(text);
-    bytes
+    if body.is_empty() {
+        out.extend(frame(DATA, END_STREAM, stream, &[]));
+    }
+    out
 }
 
-/// A frame of the client.
-#[derive(Debug)]
-pub struct Received {
-    pub kind: u8,
-    pub flags: u8,
-    pub stream: u32,
-    pub payload: Vec<u8>,
-}
-
-/// One connection, after the preface.
-pub struct Http2<S = TcpStream> {
-    peer: Peer<S>,
-    /// Whether SETTINGS and PING are acknowledged, and the client's window is kept open.
-    pub is_polite: bool,
-}
-
-impl<S: Read + Write> Http2<S> {
-    /// Waits for the preface, and begins with these frames; nothing if the client is gone or says something else.
-    pub fn begin(mut peer: Peer<S>, first: &[u8]) -> Option<Http2<S>> {
-        let mut preface = [0; PREFACE.len()];
-        peer.stream.read_exact(&mut preface).ok()?;
-        (preface == PREFACE && peer.send(first)).then_some(Http2 { peer, is_polite: true })
-    }
-
-    /// The next frame of the client, whatever it is; nothing once the client is gone.
-    pub fn receive(&mut self) -> Option<Received> {
-        let mut head = [0; 9];
-        self.peer.stream.read_exact(&mut head).ok()?;
-        let [a, b, c, kind, flags, stream @ ..] = head;
-        let mut payload = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
-        self.peer.stream.read_exact(&mut payload).ok()?;
-        let received = Received { kind, flags, stream: u32::from_be_bytes(stream), payload };
-        if self.is_polite {
-            self.be_polite(&received)?;
-        }
-        Some(received)
-    }
-
-    fn be_polite(&mut self, received: &Received) -> Option<()> {
-        let reply = match (received.kind, received.payload.len() as u32) {
-            (SETTINGS, _) if received.flags & ACK == 0 => frame(SETTINGS, ACK, 0, b""),
-            (PING, _) if received.flags & ACK == 0 => frame(PING, ACK, 0, &received.payload),
-            (DATA, length @ 1..) => {
-                [window_update(0, length), window_update(received.stream, length)].concat()
-            }
-            _ => return Some(()),
-        };
-        self.send(reply).then_some(())
-    }
-
-    /// Waits for a new stream: the head of a request, whether it has a body or not.
-    pub fn opened(&mut self) -> Option<u32> {
-        loop {
-            let received = self.receive()?;
-            if received.kind == HEADERS {
-                return Some(received.stream);
-            }
-        }
-    }
-
-    /// Waits for the end of a request. It is asked for no trailers, and no request is cut before its last flag.
-    pub fn request(&mut self) -> Option<u32> {
-        loop {
-            let received = self.receive()?;
-            if matches!(received.kind, DATA | HEADERS) && received.flags & END_STREAM != 0 {
-                return Some(received.stream);
-            }
-        }
-    }
-
+impl Http2Peer<'_> {
     /// Sends bytes; false when the client is gone.
     pub fn send(&mut self, bytes: impl AsRef<[u8]>) -> bool {
-        self.peer.send(bytes)
+        self.stream.write_all(bytes.as_ref()).and_then(|()| self.stream.flush()).is_ok()
     }
 
-    /// Sends the same bytes until the client is gone, and reads nothing.
-    pub fn flood(&mut self, bytes: &[u8]) {
-        let many = bytes.repeat(64_000_usize.div_ceil(bytes.len()));
-        while self.send(&many) {}
+    pub fn settings(&mut self, settings: &[(u16, u32)]) -> bool {
+        self.send(settings_frame(settings))
     }
 
-    /// Answers each request with what is made for its stream.
-    pub fn always(&mut self, answer: impl Fn(u32) -> Vec<u8>) {
-        while let Some(stream) = self.request() {
-            if !self.send(answer(stream)) {
+    fn fill(&mut self, bytes: usize) -> Option<()> {
+        self.read.drain(..self.at);
+        self.at = 0;
+        while self.read.len() < bytes {
+            let begin = self.read.len();
+            self.read.resize(begin + 65_536, 0);
+            let count = self.stream.read(&mut self.read[begin..]).ok().filter(|count| *count > 0)?;
+            self.read.truncate(begin + count);
+        }
+        Some(())
+    }
+
+    /// The next frame; none when the client is gone.
+    pub fn frame(&mut self) -> Option<(u8, u8, u32, Vec<u8>)> {
+        if self.read.len() < self.at + 9 {
+            self.fill(9)?;
+        }
+        let head: [u8; 9] = self.read[self.at..self.at + 9].try_into().unwrap();
+        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
+        if self.read.len() < self.at + 9 + length {
+            self.fill(9 + length)?;
+        }
+        let payload = self.read[self.at + 9..self.at + 9 + length].to_vec();
+        self.at += 9 + length;
+        Some((head[3], head[4], u32::from_be_bytes([head[5], head[6], head[7], head[8]]), payload))
+    }
+
+    /// The next request, whole; none when the client is gone. Bodies are given new windows at once.
+    pub fn request(&mut self) -> Option<Asked> {
+        loop {
+            let (kind, flags, stream, payload) = self.frame()?;
+            let asked = self.begun.entry(stream).or_default();
+            match kind {
+                HEADERS => {
+                    assert!(flags & END_HEADERS != 0);
+                    asked.stream = stream;
+                    let fields = self.decoder.decode(&payload).expect("a block");
+                    let find = |name: &[u8]| {
+                        let value = fields.iter().find(|field| field.0 == name).map(|field| field.1.clone());
+                        String::from_utf8(value.unwrap_or_default()).unwrap()
+                    };
+                    (asked.method, asked.path) = (find(b":method"), find(b":path"));
+                }
+                DATA => {
+                    asked.body.extend_from_slice(&payload);
+                    let given = (payload.len() as u32).to_be_bytes();
+                    let ends = flags & END_STREAM != 0;
+                    if !payload.is_empty() && !ends {
+                        self.send(
+                            [frame(WINDOW_UPDATE, 0, 0, &given), frame(WINDOW_UPDATE, 0, stream, &given)]
+                                .concat(),
+                        );
+                    } else if !payload.is_empty() {
+                        self.send(frame(WINDOW_UPDATE, 0, 0, &given));
+                    }
+                }
+                SETTINGS if flags & ACK == 0 => {
+                    self.send(frame(SETTINGS, ACK, 0, &[]));
+                }
+                PING if flags & ACK == 0 => {
+                    self.send(frame(PING, ACK, 0, &payload));
+                }
+                RST_STREAM => drop(self.begun.remove(&stream)),
+                _ => {}
+            }
+            if matches!(kind, HEADERS | DATA) && flags & END_STREAM != 0 {
+                return self.begun.remove(&stream);
+            }
+        }
+    }
+
+    /// Answers every request with this body.
+    pub fn always(&mut self, body: &[u8]) {
+        while let Some(asked) = self.request() {
+            if !self.send(answer(asked.stream, body)) {
                 return;
             }
         }
-    }
-
-    /// Keeps the connection until the client closes it.
-    pub fn stall(mut self) {
-        while self.receive().is_some() {}
     }
 }

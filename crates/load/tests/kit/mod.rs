@@ -4,12 +4,15 @@
 // Each target uses a part of it.
 #![allow(dead_code)]
 
+pub mod behaviours;
 pub mod closed;
 pub mod fixed;
-pub mod hostile;
+pub mod h2_server;
 pub mod http2;
 pub mod load;
 pub mod peer;
 pub mod process;
 pub mod scenarios;
 pub mod stations;
+pub mod tls;
+pub mod wire;

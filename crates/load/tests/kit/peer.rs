@@ -80,7 +80,7 @@ pub fn serve_unix(behave: impl Fn(Peer<UnixStream>) + Send + Sync + 'static) -> 
     path
 }
 
-fn accept_all<S: Send + 'static>(
+pub fn accept_all<S: Send + 'static>(
     accept: impl Fn() -> io::Result<S> + Send + 'static,
     behave: impl Fn(Peer<S>) + Send + Sync + 'static,
 ) {

@@ -9,7 +9,11 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
+use tare_load::Protocol;
+
 use super::fixed::{Fixed, body};
+use super::http2::serve_http2;
+use super::tls::{serve_tls, server_config};
 
 /// A server in a process of its own; it dies with this value, and with the thread that started it.
 #[derive(Debug)]
@@ -18,9 +22,25 @@ pub struct Server {
     pub target: SocketAddr,
 }
 
-/// What the process of a [`Server`] does: it serves a body of that many bytes, and says where.
-pub fn serve_in_process(body_bytes: usize) -> io::Result<()> {
-    serve_until_parent_ends(&Fixed { body: body(body_bytes), ..Fixed::hello() })
+/// What the process of a [`Server`] does: it serves a body of that many bytes, and says where. Over plain HTTP/1.1 it is fast.
+pub fn serve_in_process(body_bytes: usize, protocol: Protocol) -> io::Result<()> {
+    let body = body(body_bytes);
+    if protocol == Protocol::Http1 {
+        return serve_until_parent_ends(&Fixed { body, ..Fixed::hello() });
+    }
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {body_bytes}\r\n\r\n");
+    let target = match protocol.is_http2() {
+        true => serve_http2(protocol, &[], move |mut peer| peer.always(&body)),
+        false => {
+            serve_tls(server_config(&[]), move |mut peer| peer.always([head.as_bytes(), &body].concat()))
+        }
+    };
+    println!("{target}");
+    io::stdout().flush()?;
+    loop {
+        std::thread::park();
+    }
 }
 
 /// The same for any server.
@@ -35,11 +55,16 @@ pub fn serve_until_parent_ends(server: &Fixed) -> io::Result<()> {
 impl Server {
     /// The example `server` beside the test that asks for it.
     pub fn example(body_bytes: usize) -> Server {
+        Server::example_by(body_bytes, Protocol::Http1)
+    }
+
+    /// The same by this protocol.
+    pub fn example_by(body_bytes: usize, protocol: Protocol) -> Server {
         let test = std::env::current_exe().unwrap();
         let path = test.parent().and_then(Path::parent).unwrap().join("examples/server");
         assert!(path.exists(), "{} is not built: cargo build -p tare-load --examples", path.display());
         let mut command = Command::new(path);
-        command.arg(body_bytes.to_string());
+        command.args([&body_bytes.to_string(), protocol.name()]);
         Server::start(command).unwrap()
     }
 

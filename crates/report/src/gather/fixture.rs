@@ -192,6 +192,7 @@ fn stopped(block: usize, row: usize, share: f64) -> Stopped {
         unclean_stop: None,
         placement: None,
         wrong_aside: None,
+        handshakes: None,
     }
 }
 

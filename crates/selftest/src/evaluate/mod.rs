@@ -16,7 +16,8 @@ use tare_service::verify::Transcript;
 
 pub(super) use proofs::{cache, honest, slow_close, wrong_length};
 pub(super) use runs::{
-    dropper, late_cache, linear, slower_3, slower_10, some_wrong_lengths, spinner, stall, throttled, twins,
+    dropper, late_cache, linear, mixed_up_streams, slow_handshake, slower_3, slower_10, some_wrong_lengths,
+    spinner, stall, stalled_stream, throttled, twins, wrong_stream,
 };
 
 #[derive(Debug)]

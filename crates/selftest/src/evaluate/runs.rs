@@ -183,6 +183,66 @@ pub(crate) fn late_cache(evidence: &Evidence) -> Found {
     failing(run(evidence)?, 0.5, 1.0)
 }
 
+pub(crate) fn wrong_stream(evidence: &Evidence) -> Found {
+    failing(run(evidence)?, 0.0005, 0.002)
+}
+
+/// A frame on a stream that is over ends its connection, and with it what was on its way there: more than the streams themselves.
+pub(crate) fn mixed_up_streams(evidence: &Evidence) -> Found {
+    let run = run(evidence)?;
+    let is_named = slices(&run.kept).iter().any(|slice| {
+        let failure = slice.slice.load.first_failure.as_deref();
+        failure.is_some_and(|failure| failure.contains("which is closed"))
+    });
+    let found = failing(run, 0.005, 1.0)?;
+    match is_named {
+        true => Ok(found),
+        false => Err(Evaluation::not_seen(format!("no frame on a closed stream was found: {}", found.found))),
+    }
+}
+
+/// Of the streams about one in a thousand has no answer. It waits as long as an answer may take, while others are answered.
+pub(crate) fn stalled_stream(evidence: &Evidence) -> Found {
+    let run = run(evidence)?;
+    let (sent, failed) = requests(run);
+    let in_flight: u64 = slices(&run.kept).iter().map(|slice| slice.slice.load.in_flight).sum();
+    let row = run.row(SUBJECT).filter(|_| sent > 0);
+    let row = row.ok_or_else(|| Evaluation::not_seen(run.missing(SUBJECT)))?;
+    let unanswered = failed + in_flight;
+    let share = unanswered as f64 / sent as f64;
+    let doubt = row.state.reason().or_else(|| row.throughput_finding.as_ref().map(ToString::to_string));
+    let found = format!(
+        "{unanswered} of {sent} requests were not answered; {}",
+        doubt.as_deref().map_or("the row still has figures".into(), shortened)
+    );
+    let is_seen = unanswered > 0 && share < 0.5 && doubt.is_some();
+    Ok(Evaluation::of(is_seen, found, [("unanswered_share", share)]))
+}
+
+/// The handshake is part of the time to connect, and not of the time of a request.
+pub(crate) fn slow_handshake(evidence: &Evidence) -> Found {
+    let run = run(evidence)?;
+    measured(run, SUBJECT)?;
+    let ms = |ns: u64| ns as f64 / 1e6;
+    let all = slices(&run.kept);
+    let connect = all
+        .iter()
+        .filter_map(|slice| slice.slice.load.connect_time.as_ref())
+        .filter_map(|time| Some(ms(time.ns_at(0.5)?)));
+    let (least, most) =
+        connect.fold((f64::MAX, 0.0), |(least, most): (f64, f64), p50| (least.min(p50), most.max(p50)));
+    let request = all
+        .iter()
+        .map(|slice| ms(slice.slice.load.latency.ns_at(0.5).unwrap_or(u64::MAX)))
+        .fold(0.0, f64::max);
+    let found = format!(
+        "half of the connections took {least:.1} to {most:.1} ms, half of the requests at most {request:.2} ms"
+    );
+    let is_seen = (50.0..100.0).contains(&least) && request < 40.0;
+    let figures = [("connect_p50_ms", least), ("request_p50_ms", request)];
+    Ok(unless_noisy(run, Evaluation::of(is_seen, found, figures)))
+}
+
 /// Such a share of the requests must have failed, and the analysis must refuse the row its figures. The share is of all
 /// requests: a row that failed has no slice that counts.
 fn failing(run: &Analysed, least: f64, most: f64) -> Found {

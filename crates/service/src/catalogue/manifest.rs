@@ -6,9 +6,12 @@ use packageurl::PackageUrl;
 use serde::{Deserialize, Deserializer, de::Error};
 use tare_load::Protocol;
 
-use crate::{certificate::Certificates, protocol::HttpVersion};
+use crate::{
+    certificate::Certificates,
+    protocol::{self, HttpVersion},
+};
 
-use super::{NotOffered, Place, Running, offered};
+use super::{Place, Running};
 
 /// The version of the manifest format that this program reads.
 pub(super) const FORMAT: &str = "1.0";
@@ -37,7 +40,7 @@ pub struct Service {
     pub licence: String,
     pub contracts: Vec<String>,
     /// What the framework serves itself. None for a service without a manifest: it is asked in HTTP/1.1.
-    #[serde(default = "offered::plain")]
+    #[serde(default = "plain_http")]
     pub protocols: Vec<HttpVersion>,
     /// Whether it serves HTTP/1.1 over TLS too, if it serves HTTP/1.1.
     #[serde(default)]
@@ -214,6 +217,15 @@ pub enum ToleratedCheck {
     Crowd,
 }
 
+/// `[[not-offered]]`: why a protocol is missing.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NotOffered {
+    #[serde(with = "protocol::as_word")]
+    pub protocol: Protocol,
+    pub why: String,
+}
+
 /// `[[variant]]`: another row from the same folder and the same build.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -255,6 +267,11 @@ fn command<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D:
 
 fn other_command<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
     command(deserializer).map(Some)
+}
+
+/// What a manifest without the key `protocols` means.
+fn plain_http() -> Vec<HttpVersion> {
+    vec![HttpVersion::Http1]
 }
 
 fn yes() -> bool {

@@ -19,9 +19,9 @@ use tare_host::spelling::suggestion;
 
 pub(crate) use manifest::package_url;
 pub use manifest::{
-    KnownFailure, Requirement, Run, Service, Setting, Step, Style, ToleratedCheck, Variant, Version,
+    KnownFailure, NotOffered, Requirement, Run, Service, Setting, Step, Style, ToleratedCheck, Variant,
+    Version,
 };
-pub use offered::NotOffered;
 pub use packageurl::PackageUrl;
 pub use place::Place;
 pub use running::Running;

@@ -1,6 +1,5 @@
 //! In which protocols a service can be asked, and why not in the others.
 
-use serde::Deserialize;
 use tare_load::Protocol;
 
 use super::{Service, Style};
@@ -9,20 +8,6 @@ use crate::{
     document::DocumentError,
     protocol::{self, HttpVersion},
 };
-
-/// `[[not-offered]]`: why a protocol is missing.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NotOffered {
-    #[serde(with = "protocol::as_word")]
-    pub protocol: Protocol,
-    pub why: String,
-}
-
-/// What a manifest without the key `protocols` means.
-pub(super) fn plain() -> Vec<HttpVersion> {
-    vec![HttpVersion::Http1]
-}
 
 impl Service {
     /// The same service, asked in `protocol`.

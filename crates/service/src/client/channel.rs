@@ -6,7 +6,7 @@ use std::{
 };
 
 use rustls::{ClientConfig, pki_types::ServerName};
-use tare_load::{Endpoint, Protocol, TlsClient};
+use tare_load::{Endpoint, Protocol, TlsClient, TlsError, TlsOffer, TlsOptions, Trust};
 
 use crate::certificate::Certificates;
 
@@ -28,6 +28,25 @@ impl Channel {
             return Some(client.config());
         }
         self.certificates.as_ref().map(|certificates| certificates.client(&[alpn]))
+    }
+
+    /// How a load speaks TLS: as everything that speaks TLS 1.3 can, so that all services are asked for the same. Absent without TLS.
+    ///
+    /// # Errors
+    /// The authority of the run cannot be used.
+    pub fn client_of_load(&self, resumes: bool) -> Result<Option<Arc<TlsClient>>, TlsError> {
+        if self.client.is_some() || !self.protocol.is_tls() {
+            return Ok(self.client.clone());
+        }
+        let Some(certificates) = &self.certificates else { return Ok(None) };
+        let options = TlsOptions {
+            trust: Trust::Authorities(vec![certificates.authority().clone()]),
+            server_name: certificates.server_name().to_owned(),
+            alpn: self.protocol.alpn(),
+            resume: resumes,
+            offer: TlsOffer::One,
+        };
+        Ok(Some(Arc::new(TlsClient::new(options)?)))
     }
 
     /// What the certificate of the server must be for: its address, or its name where a client asks for that. A Unix socket is

@@ -29,8 +29,8 @@ type Data = Cursor<Vec<u8>>;
 /// A connection that speaks HTTP/2.
 #[derive(Debug)]
 pub(crate) struct Http2Connection {
-    wire: Wire,
-    connection: Connection<Wire, Data>,
+    wire: PolledSocket,
+    connection: Connection<PolledSocket, Data>,
     sender: SendRequest<Data>,
     scheme: &'static str,
 }
@@ -54,7 +54,7 @@ impl Http2Connection {
         deadline: Deadline,
     ) -> Result<Http2Connection, AskError> {
         let socket = ClientConnection::open_in(endpoint, channel, deadline)?;
-        let wire = Wire { socket: Rc::new(RefCell::new(socket)), is_blocked: Rc::default() };
+        let wire = PolledSocket { socket: Rc::new(RefCell::new(socket)), is_blocked: Rc::default() };
         let mut handshake = Box::pin(Builder::new().handshake::<_, Data>(wire.clone()));
         let opened = wire.until(deadline, |context| handshake.as_mut().poll(context))?;
         let (sender, connection) = opened.map_err(|error| failed(&error))?;
@@ -67,7 +67,7 @@ impl Http2Connection {
     /// The connection has ended, or no stream may be opened by the deadline.
     pub(crate) fn send(&mut self, bytes: &[u8], deadline: Deadline) -> Result<Awaited, AskError> {
         let (request, body) = translate::request(bytes, self.scheme)
-            .ok_or_else(|| AskError::Http2("the request has no form in HTTP/2".to_owned()))?;
+            .ok_or_else(|| AskError::Http2("the request has no form in HTTP/2".into()))?;
         let Http2Connection { wire, connection, sender, .. } = self;
         let ready = wire.until(deadline, |context| {
             let ended = Pin::new(&mut *connection).poll(context);
@@ -155,13 +155,13 @@ impl Awaited {
 fn failed(error: &h2::Error) -> AskError {
     match error.get_io() {
         Some(io) => AskError::Io(io::Error::new(io.kind(), io.to_string())),
-        None => AskError::Http2(error.to_string()),
+        None => AskError::Http2(error.to_string().into()),
     }
 }
 
 /// The connection as `h2` reads and writes it.
 #[derive(Debug, Clone)]
-struct Wire {
+struct PolledSocket {
     socket: Rc<RefCell<ClientConnection>>,
     /// Something could not be sent.
     is_blocked: Rc<Cell<bool>>,
@@ -177,7 +177,7 @@ impl Wake for Woken {
     }
 }
 
-impl Wire {
+impl PolledSocket {
     /// Asks `poll` again and again, each time that something came or can be sent.
     fn until<T>(
         &self,
@@ -223,7 +223,7 @@ fn of_io(error: AskError) -> io::Error {
     }
 }
 
-impl AsyncRead for Wire {
+impl AsyncRead for PolledSocket {
     fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let mut socket = self.socket.borrow_mut();
         match socket.read_now(into.initialize_unfilled()).map_err(of_io)? {
@@ -236,7 +236,7 @@ impl AsyncRead for Wire {
     }
 }
 
-impl AsyncWrite for Wire {
+impl AsyncWrite for PolledSocket {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match self.socket.borrow_mut().send_now(bytes).map_err(of_io)? {
             Some(count) => Poll::Ready(Ok(count)),

@@ -69,13 +69,19 @@ pub enum AskError {
     #[error("interrupted")]
     Interrupted,
     #[error("TLS: {0}")]
-    Tls(#[from] rustls::Error),
+    Tls(Box<rustls::Error>),
     #[error("the connection was closed within the TLS handshake")]
     NotSecured,
     #[error("ALPN chose {got} instead of {wanted}")]
-    Alpn { wanted: Protocol, got: String },
+    Alpn { wanted: Protocol, got: Box<str> },
     #[error("HTTP/2: {0}")]
-    Http2(String),
+    Http2(Box<str>),
+}
+
+impl From<rustls::Error> for AskError {
+    fn from(error: rustls::Error) -> AskError {
+        AskError::Tls(Box::new(error))
+    }
 }
 
 impl From<Errno> for AskError {
@@ -167,9 +173,9 @@ impl ClientConnection {
         let wanted = channel.protocol;
         match alpn {
             Some(chosen) if Some(&*chosen) != wanted.alpn() => {
-                Err(AskError::Alpn { wanted, got: String::from_utf8_lossy(&chosen).into_owned() })
+                Err(AskError::Alpn { wanted, got: String::from_utf8_lossy(&chosen).into() })
             }
-            None if wanted.is_http2() => Err(AskError::Alpn { wanted, got: "nothing".to_owned() }),
+            None if wanted.is_http2() => Err(AskError::Alpn { wanted, got: "nothing".into() }),
             _ => Ok(secured),
         }
     }

@@ -175,6 +175,22 @@ impl CheckId {
                 "asks twice, more than a second apart, and compares the `Date` headers, if there are any",
                 "a Date that is sent is valid, moves, and is that of this machine's clock: the head is not a constant",
             ),
+            CheckId::Alive => (
+                "sends the first request again after all other checks",
+                "nothing that was sent broke the service",
+            ),
+            CheckId::End => (
+                "sends SIGTERM after all other checks",
+                "it ends within 3 s with status 0 or 143, or by the signal itself, and leaves nothing behind",
+            ),
+            _ => self.text_of_tls_or_http2(),
+        };
+        CheckText { name: self.name(), does, proves }
+    }
+
+    /// Of those that are made of a service that is asked over TLS or in HTTP/2.
+    fn text_of_tls_or_http2(self) -> (&'static str, &'static str) {
+        match self {
             CheckId::Tls => (
                 "of a service that is asked over TLS: speaks TLS 1.3, and begins a handshake of TLS 1.2",
                 "TLS 1.3 works, with the certificate that the service was given; whether TLS 1.2 works too is noted",
@@ -207,20 +223,12 @@ impl CheckId {
                 "of a service that is asked in HTTP/2: sends a request with a trailer",
                 "it is answered as without",
             ),
-            CheckId::Alive => (
-                "sends the first request again after all other checks",
-                "nothing that was sent broke the service",
-            ),
             CheckId::H2Goaway => (
                 "of a service that is asked in HTTP/2: keeps a connection open while the service is sent SIGTERM",
                 "the connection ends by GOAWAY or in order, not by a reset",
             ),
-            CheckId::End => (
-                "sends SIGTERM after all other checks",
-                "it ends within 3 s with status 0 or 143, or by the signal itself, and leaves nothing behind",
-            ),
-        };
-        CheckText { name: self.name(), does, proves }
+            _ => ("", ""),
+        }
     }
 }
 
@@ -239,5 +247,12 @@ mod tests {
     #[test]
     fn the_list_is_in_the_order_of_the_enum() {
         assert!(CheckId::ALL.is_sorted());
+    }
+
+    #[test]
+    fn every_check_says_what_it_does_and_proves() {
+        for text in CheckId::ALL.iter().map(|check| check.text()) {
+            assert!(!text.does.is_empty() && !text.proves.is_empty(), "{}", text.name);
+        }
     }
 }

@@ -47,8 +47,7 @@ fn load(
     let seed = trial.seed ^ (stage as u64 + 1);
     let stop = Stop::count(quota, wanted.within, DRAIN);
     let load = Load { interval: Some(INTERVAL), ..Load::new(Schedule::SATURATE, stop, RESPONSE_TIMEOUT) };
-    let generator =
-        drive::generator(trial.contract, &trial.ready.host, trial.ready.address, connections, &[], seed);
+    let generator = trial.generator(connections, seed);
     let report = generator.map_err(|error| error.to_string()).and_then(|mut generator| {
         until_one_fails(trial, &mut generator, &load).map_err(|error| error.to_string())
     });

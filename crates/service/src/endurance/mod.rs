@@ -17,10 +17,11 @@ use std::time::Instant;
 pub use stage::{Endurance, Figures, Stage, StageResult};
 
 use tare_host::process::Sandbox;
+use tare_load::{Connections, Generator};
 
 use crate::catalogue::{Service, ToleratedCheck};
 use crate::contract::{CheckId, Contract};
-use crate::drive;
+use crate::drive::{self, DriveError, Way};
 use crate::launch::{self, LaunchError, Ready, Settings};
 use crate::probe::Readiness;
 use crate::prove::Proof;
@@ -140,6 +141,13 @@ impl EnduranceTrial<'_> {
             Stage::BadInput | Stage::Sigterm => return None,
         };
         self.service.known_failures.iter().find(|known| known.check == check).map(|known| known.why.as_str())
+    }
+
+    /// A generator of its load.
+    fn generator(&self, connections: Connections, seed: u64) -> Result<Generator, DriveError> {
+        let way =
+            Way { host: &self.ready.host, channel: &self.service.channel(), streams: 1, resumes: false };
+        drive::generator_in(self.contract, &way, self.ready.address, connections, &[], seed)
     }
 
     /// Whether the service may not close a connection.

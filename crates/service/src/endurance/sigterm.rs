@@ -32,9 +32,7 @@ pub(super) fn under_load(trial: EnduranceTrial<'_>) -> StageResult {
     };
     let connections = Connections { total, threads: 1 };
     let seed = trial.seed ^ (Stage::Sigterm as u64 + 1);
-    let generator =
-        drive::generator(trial.contract, &trial.ready.host, trial.ready.address, connections, &[], seed);
-    let mut generator = match generator {
+    let mut generator = match trial.generator(connections, seed) {
         Ok(generator) => generator,
         Err(error) => return StageResult::failed(Stage::Sigterm, error.to_string()),
     };

@@ -183,7 +183,7 @@ impl Talk {
         match answer {
             Ok(response) => {
                 self.received.extend(client::text_of(&response));
-                // A body that must not be there is one that nobody asked for.
+                // A body that must not be there is one that was not asked for.
                 let unasked = if to_head { response.body.len() } else { 0 };
                 self.taken = self.received.len() - unasked;
                 Ok(response)

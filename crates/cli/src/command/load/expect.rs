@@ -52,7 +52,7 @@ impl Ask for Server<'_> {
             let unanswered = format!("{} has no answer from {}", exchange.name, self.endpoint);
             match error {
                 AskError::NotHttp(error) => anyhow!("{} does not speak HTTP/1.1: {error}", self.endpoint),
-                AskError::Tls(error @ rustls::Error::InvalidCertificate(_)) => anyhow!(
+                AskError::Tls(error) if matches!(*error, rustls::Error::InvalidCertificate(_)) => anyhow!(
                     "no TLS connection to {}: {error}; give its authority by --cacert, or accept any certificate by -k",
                     self.endpoint
                 ),

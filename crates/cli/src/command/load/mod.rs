@@ -40,6 +40,7 @@ use tare_load::{
 use tare_service::client::Channel;
 
 pub(crate) use args::Args;
+use args::TransportArgs;
 use expect::{Learned, Rules, Server};
 use finding::LoadFinding;
 pub(crate) use foreign::advise;
@@ -193,6 +194,18 @@ impl Job {
         }
     }
 
+    fn settings(&self, target: Endpoint, transport: &TransportArgs) -> Settings {
+        let route = Route { sources: transport.source.clone().unwrap_or_default(), ..target.into() };
+        Settings {
+            cpus: transport.cpus.clone().unwrap_or_default(),
+            driver: transport.driver,
+            protocol: self.spoken.protocol,
+            streams: self.spoken.streams,
+            tls: self.spoken.tls.clone(),
+            ..Settings::new(route, self.plan.connections, self.seed)
+        }
+    }
+
     fn execute(mut self, args: &Args) -> anyhow::Result<Outcome> {
         descriptors::ensure_for(self.plan.connections.total)?;
         let (output, transport) = (&args.output, &args.transport);
@@ -202,15 +215,7 @@ impl Job {
         let Learned { check, mut warnings } = self.learn(&target, args.checking.timeout)?;
         let (what, asked) = (self.what(), self.asked());
         let endpoint = target.clone();
-        let route = Route { sources: transport.source.clone().unwrap_or_default(), ..target.into() };
-        let settings = Settings {
-            cpus: transport.cpus.clone().unwrap_or_default(),
-            driver: transport.driver,
-            protocol: self.spoken.protocol,
-            streams: self.spoken.streams,
-            tls: self.spoken.tls.clone(),
-            ..Settings::new(route, self.plan.connections, self.seed)
-        };
+        let settings = self.settings(target, transport);
         let pool = Arc::new(ExchangePool::new(std::mem::take(&mut self.exchanges)));
         let mut generator = Generator::new(settings.clone(), pool)?;
         let opened = self.plan.opened_before();

@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use anyhow::{Context, bail, ensure};
 use rustls::pki_types::{CertificateDer, pem::PemObject};
-use tare_load::{Protocol, TlsClient, TlsOptions, Trust};
+use tare_load::{Protocol, TlsClient, TlsOffer, TlsOptions, Trust};
 
 use super::{
     url::{Scheme, Url},
@@ -95,6 +95,7 @@ impl ProtocolArgs {
             server_name: url.host.clone(),
             alpn: protocol.alpn(),
             resume: self.resume,
+            offer: TlsOffer::Usual,
         };
         Ok(Arc::new(TlsClient::new(options)?))
     }

@@ -37,7 +37,12 @@ fn text(plan: &Plan) -> String {
 fn head(plan: &Plan) -> String {
     let labels: Vec<&str> = plan.rows.iter().map(|row| row.label.as_str()).collect();
     let (title, question) = (&plan.title, &plan.question);
-    format!("{title}\n{question}\n\nservices    {} ({})\n", labels.len(), labels.join(", "))
+    let left_out = plan.rows.iter().filter_map(|row| {
+        let excluded = row.excluded.as_ref()?;
+        Some(format!("left out    {}: {}\n", row.label, excluded.reason))
+    });
+    let left_out: String = left_out.collect();
+    format!("{title}\n{question}\n\nservices    {} ({})\n{left_out}", labels.len(), labels.join(", "))
 }
 
 /// What decides where, and in which order, anything is run.
@@ -54,7 +59,7 @@ fn interleaved(plan: &Plan) -> String {
     let (interleaved, under_each) =
         if plan.loads().len() > 1 { ("s, interleaved", " under each load") } else { ("", "") };
     format!(
-        "{}contract    {}\nload        closed loop{interleaved}, {} connections, {}\n\
+        "{}contract    {}\nload        closed loop{interleaved}, {} connections{}, {}\n\
          settings    THREADS={} DELAY_MS={}\n{}\
          a block     fresh start and {} ms of warm-up of each service, then {} slices of {} ms each{under_each}, in random \
          order\n\
@@ -64,6 +69,7 @@ fn interleaved(plan: &Plan) -> String {
         head(plan),
         plan.contract(),
         plan.loads().iter().map(|load| load.connections.to_string()).collect::<Vec<_>>().join(", "),
+        plan.points[0].connection_use.describe(plan.load().connections),
         several(plan.load().threads, "generator thread"),
         plan.points[0].service_settings.threads,
         plan.points[0].service_settings.delay_ms,

@@ -293,7 +293,8 @@ impl Verification<'_> {
         self.contracts(row).into_iter().map(verified)
     }
 
-    /// Those that were asked for, and may be asked in the protocol of the row. Endurance takes the one that asks the most: the others say nothing more about it.
+    /// Those that were asked for, and may be asked in the protocol of the row. Endurance takes the one that asks the most: the
+    /// others say nothing more about it.
     fn contracts(&self, row: &Row) -> Vec<&Contract> {
         let asked = |name: &&String| self.args.contract.is_empty() || self.args.contract.contains(name);
         let names = row.service.contracts.iter().filter(asked);

@@ -5,15 +5,15 @@ mod inspection;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Client, Event, Expectation, Outgoing, Prepared, Traffic};
+use super::{Client, Expectation, Prepared, SlotEvent, ToSend, Traffic};
 use crate::driver::{self, Driver, own_range};
 use crate::endpoint::Route;
 use crate::exchange::ExchangePool;
 use crate::http1::Response;
 use crate::judgement::Outcome;
+use crate::negotiated::Handshakes;
 use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
-use crate::tls::Handshakes;
 use inspection::Inspection;
 
 #[derive(Debug, Default)]
@@ -61,28 +61,30 @@ impl<D: Driver> Http1<D> {
     }
 
     /// More of what was sent is accepted.
-    fn sendable(&mut self, slot: usize, sent: usize) -> Option<Event> {
+    fn sendable(&mut self, slot: usize, sent: usize) -> Option<SlotEvent> {
         self.slots[slot].unsent.start += sent;
         self.traffic.sent_bytes += sent as u64;
         if self.slots[slot].unsent.is_empty() {
-            return Some(Event::Accepted { slot });
+            return Some(SlotEvent::Accepted { slot });
         }
-        self.push(slot).err().map(|failure| Event::Failed { slot, failure })
+        self.push(slot).err().map(|failure| SlotEvent::Failed { slot, failure })
     }
 
     #[inline]
-    fn event(&mut self, event: driver::Event) -> Option<Event> {
+    fn event(&mut self, event: driver::Event) -> Option<SlotEvent> {
         match event {
             driver::Event::Received { slot, hangup } => {
                 (self.receiver, self.taken, self.hangup) = (Some(slot), 0, hangup);
                 self.traffic.received_bytes += self.driver.received().len() as u64;
-                Some(Event::Received { slot })
+                Some(SlotEvent::Received { slot })
             }
             driver::Event::Sendable { slot, sent } => self.sendable(slot, sent),
-            driver::Event::Connected { slot } => Some(Event::Connected { slot, is_new: true }),
-            driver::Event::ConnectFailed { slot, failure } => Some(Event::ConnectFailed { slot, failure }),
-            driver::Event::Closed { slot } => Some(Event::Closed { slot }),
-            driver::Event::Failed { slot, failure } => Some(Event::Failed { slot, failure }),
+            driver::Event::Connected { slot } => Some(SlotEvent::Connected { slot, is_new: true }),
+            driver::Event::ConnectFailed { slot, failure } => {
+                Some(SlotEvent::ConnectFailed { slot, failure })
+            }
+            driver::Event::Closed { slot } => Some(SlotEvent::Closed { slot }),
+            driver::Event::Failed { slot, failure } => Some(SlotEvent::Failed { slot, failure }),
         }
     }
 }
@@ -106,10 +108,10 @@ impl<D: Driver> Client for Http1<D> {
     }
 
     #[inline]
-    fn send(&mut self, slot: usize, outgoing: Outgoing<'_>) -> Result<(), Failure> {
+    fn send(&mut self, slot: usize, outgoing: ToSend<'_>) -> Result<(), Failure> {
         self.slots[slot].unsent = match outgoing {
-            Outgoing::Listed { first, count } => self.requests.range(first, count),
-            Outgoing::Filled(exchange) => {
+            ToSend::Listed { first, count } => self.requests.range(first, count),
+            ToSend::Filled(exchange) => {
                 // The rest of a request that was answered too early would precede this one.
                 let own = self.driver.own(slot).ok_or(Failure::Malformed)?;
                 own.clear();
@@ -189,7 +191,7 @@ impl<D: Driver> Client for Http1<D> {
     }
 
     #[inline]
-    fn next_event(&mut self) -> Option<Event> {
+    fn next_event(&mut self) -> Option<SlotEvent> {
         self.receiver = None;
         loop {
             let event = self.driver.next_event()?;

@@ -20,7 +20,7 @@ use super::measures::Measures;
 use super::ns;
 use super::part::{End, Part, Shared};
 use super::worker::{WAIT_NS_MAX, Worker};
-use crate::client::{Client, Event};
+use crate::client::{Client, SlotEvent};
 use crate::clock::{Clock, Monotonic, thread_cpu_ns};
 use crate::tally::Failure;
 use arrivals::Queue;
@@ -177,18 +177,18 @@ impl<'a, C: Client> Run<'a, C> {
         until_ns.saturating_sub(now_ns).min(WAIT_NS_MAX)
     }
 
-    fn handle(&mut self, event: Event) {
+    fn handle(&mut self, event: SlotEvent) {
         // Taken when the driver has the bytes and before they are evaluated, not when the wait for the batch ended.
         let now_ns = Monotonic.now_ns();
         match event {
-            Event::Received { slot } => self.received(slot, now_ns),
-            Event::Accepted { slot } => self.accepted(slot, now_ns),
-            Event::Connected { slot, is_new } => self.connected(slot, is_new, now_ns),
-            Event::Started { slot } => self.started(slot, now_ns),
-            Event::Replaced { .. } => self.ledger.replaced(),
-            Event::ConnectFailed { slot, failure } => self.connect_failed(slot, failure, now_ns),
-            Event::Closed { slot } => self.closed(slot, now_ns),
-            Event::Failed { slot, failure } => self.broken(slot, failure, now_ns),
+            SlotEvent::Received { slot } => self.received(slot, now_ns),
+            SlotEvent::Accepted { slot } => self.accepted(slot, now_ns),
+            SlotEvent::Connected { slot, is_new } => self.connected(slot, is_new, now_ns),
+            SlotEvent::Started { slot } => self.started(slot, now_ns),
+            SlotEvent::Replaced { .. } => self.ledger.replaced(),
+            SlotEvent::ConnectFailed { slot, failure } => self.connect_failed(slot, failure, now_ns),
+            SlotEvent::Closed { slot } => self.closed(slot, now_ns),
+            SlotEvent::Failed { slot, failure } => self.broken(slot, failure, now_ns),
         }
         if now_ns >= self.next_due_ns {
             self.arrive(now_ns);

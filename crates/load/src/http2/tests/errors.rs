@@ -9,16 +9,15 @@ use crate::http2::frame::{
 };
 use crate::http2::{FRAME_BYTES_MAX, IDLE_FRAMES_MAX};
 
-/// What a peer sends behind its settings to a client with requests on streams 1 and 3, of which 1 is answered.
-fn table() -> Vec<(Vec<u8>, Http2Error)> {
+/// What a peer sends, and what becomes of it.
+type Case = (Vec<u8>, Http2Error);
+
+/// What a peer sends behind its settings to a client with requests on streams 1 and 3, of which 1 is answered: frames of a
+/// length, or on a stream, that none of their type has.
+fn heads() -> Vec<Case> {
     let long = FrameHead { length: FRAME_BYTES_MAX + 1, kind: DATA, flags: 0, stream: 3 };
     let mut too_long = Vec::new();
     long.write(&mut too_long);
-    let endless = |size: usize, count: usize| {
-        let mut bytes = frame(HEADERS, 0, 3, &vec![0; size]);
-        (0..count).for_each(|_| bytes.extend(frame(CONTINUATION, 0, 3, &vec![0; size])));
-        bytes
-    };
     let lengths = |kind, bytes| Http2Error::FrameLength { kind, bytes };
     let streams = |kind, stream| Http2Error::FrameStream { kind, stream };
     vec![
@@ -51,6 +50,17 @@ fn table() -> Vec<(Vec<u8>, Http2Error)> {
         (rst(2, ErrorCode::CANCEL), streams(RST_STREAM, 2)),
         (window_update(2, 1), streams(WINDOW_UPDATE, 2)),
         (window_update(5, 1), streams(WINDOW_UPDATE, 5)),
+    ]
+}
+
+/// The same of what a frame has in it, and of frames that follow one another.
+fn contents() -> Vec<Case> {
+    let endless = |size: usize, count: usize| {
+        let mut bytes = frame(HEADERS, 0, 3, &vec![0; size]);
+        (0..count).for_each(|_| bytes.extend(frame(CONTINUATION, 0, 3, &vec![0; size])));
+        bytes
+    };
+    vec![
         (frame(DATA, PADDED, 3, &[]), Http2Error::Padding),
         (frame(DATA, PADDED, 3, &[5, 0, 0, 0, 0]), Http2Error::Padding),
         (frame(HEADERS, PADDED | END_HEADERS, 3, &[]), Http2Error::Padding),
@@ -96,7 +106,7 @@ fn client() -> Client {
 
 #[test]
 fn each_error_has_its_case_and_the_peer_is_informed() {
-    for (bytes, error) in table() {
+    for (bytes, error) in heads().into_iter().chain(contents()) {
         let mut client = client();
         let shown = &bytes[..bytes.len().min(40)];
         let taken = client.take(&bytes);
@@ -163,7 +173,7 @@ fn frames_that_bring_no_answer_nearer_are_too_many_at_some_point() {
 
 #[test]
 fn a_peer_that_reads_nothing_cannot_pile_up_answers_to_pings() {
-    let mut connection = Connection::new(1);
+    let mut connection = Http2Connection::new(1);
     connection.receive(&mut &settings_frame(&[])[..]).unwrap();
     let pings = frame(PING, 0, 0, &[0; 8]).repeat(IDLE_FRAMES_MAX as usize + 1);
     let mut rest = &pings[..];

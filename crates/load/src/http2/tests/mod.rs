@@ -7,7 +7,7 @@ mod streams;
 
 use super::connection::Sent;
 use super::frame::{self, END_HEADERS, END_STREAM, FrameHead};
-use super::{Connection, Encoder, ErrorCode, Event, HeadError, Http2Error, Request, RequestList};
+use super::{Encoder, ErrorCode, HeadError, Http2Connection, Http2Error, Http2Event, Request, RequestList};
 
 /// What a client saw. Parts of a body that follow one another are one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ enum Seen {
 
 /// A client that sends what it has to send as soon as it may, and sends the requests of a list in turn.
 struct Client {
-    connection: Connection,
+    connection: Http2Connection,
     encoder: Encoder,
     requests: RequestList,
     next: usize,
@@ -49,11 +49,11 @@ fn post(bytes: usize) -> Request {
 }
 
 impl Client {
-    /// A client with so many places, which sends so many requests of this list.
+    /// A client with a number of places, which sends a number of requests of this list.
     fn new(places: usize, requests: Vec<Request>, count: usize) -> Client {
         let requests = RequestList(requests);
         Client {
-            connection: Connection::new(places),
+            connection: Http2Connection::new(places),
             encoder: Encoder::new(&requests),
             requests,
             next: 0,
@@ -109,15 +109,15 @@ impl Client {
         Ok(())
     }
 
-    fn see(&mut self, event: Event<'_>) {
+    fn see(&mut self, event: Http2Event<'_>) {
         let (seen, free) = match event {
-            Event::Ready => (Seen::Ready, None),
-            Event::GoingAway => (Seen::GoingAway, None),
-            Event::Room => (Seen::Room, None),
-            Event::NotTaken { place } => (Seen::NotTaken { place }, Some(place)),
-            Event::Reset { place, code } => (Seen::Reset { place, code }, Some(place)),
-            Event::Malformed { place, error } => (Seen::Malformed { place, error }, Some(place)),
-            Event::Answer { place, bytes, is_end } => {
+            Http2Event::Ready => (Seen::Ready, None),
+            Http2Event::GoingAway => (Seen::GoingAway, None),
+            Http2Event::Room => (Seen::Room, None),
+            Http2Event::NotTaken { place } => (Seen::NotTaken { place }, Some(place)),
+            Http2Event::Reset { place, code } => (Seen::Reset { place, code }, Some(place)),
+            Http2Event::Malformed { place, error } => (Seen::Malformed { place, error }, Some(place)),
+            Http2Event::Answer { place, bytes, is_end } => {
                 let status = self.connection.head(place).expect("an answer has a head").status;
                 if let Some(Seen::Answer { place: before, body, is_end: ended @ false, .. }) =
                     self.seen.last_mut()

@@ -94,6 +94,7 @@ fn slice(block: usize, row: usize, level: f64) -> [Record; 3] {
         unclean_stop: None,
         placement: None,
         wrong_aside: None,
+        handshakes: None,
     };
     let started = Started { block, row, start_up_ns: Some(3_000_000) };
     [Record::Started(started), Record::Sample(Box::new(slice)), Record::Stopped(stopped)]

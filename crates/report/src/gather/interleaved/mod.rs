@@ -4,6 +4,7 @@ mod added;
 mod answer;
 mod cost;
 mod equal_rate;
+mod handshakes;
 mod latency;
 pub(crate) mod loads;
 mod pairs;
@@ -70,7 +71,8 @@ fn sections(kept: &StoredRun, report: &Report, run: &Path) -> Vec<Section> {
         validity::accounting(report),
     ];
     let last = [environment::section(&kept.header.environment, Vec::new())];
-    let own = of_settings(report, run).into_iter().chain(validity::pairs(report));
+    let own =
+        of_settings(report, run).into_iter().chain(validity::pairs(report)).chain(handshakes::section(kept));
     gathered(sections.into_iter().chain(own).chain(last).collect())
 }
 

@@ -1,8 +1,8 @@
 //! Servers of HTTP/2 that a client meets seldom and must bear: what RFC 9113 allows and hardly a server does, what it
 //! forbids, and what takes time and memory without an end. This is the one list of them.
 
-use super::http2::*;
 use super::peer::Peer;
+use super::wire::*;
 
 /// What a client has to make of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use rustls::HandshakeKind;
 use rustls::client::UnbufferedClientConnection;
 use serde::{Deserialize, Serialize};
 
-use super::error::TlsError;
+use crate::tls_error::TlsError;
 
 /// What client and server agreed on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub struct Negotiated {
 
 impl Negotiated {
     /// What a connection has agreed on, after its handshake.
-    pub(super) fn of(connection: &UnbufferedClientConnection) -> Negotiated {
+    pub(crate) fn of(connection: &UnbufferedClientConnection) -> Negotiated {
         let suite = connection.negotiated_cipher_suite();
         let group = connection.negotiated_key_exchange_group();
         Negotiated {
@@ -62,7 +62,7 @@ pub struct Handshakes {
 }
 
 impl Handshakes {
-    pub(super) fn succeeded(&mut self, kind: HandshakeKind, agreed: Negotiated) {
+    pub(crate) fn succeeded(&mut self, kind: HandshakeKind, agreed: Negotiated) {
         match kind {
             HandshakeKind::Resumed => self.resumed += 1,
             HandshakeKind::Full | HandshakeKind::FullWithHelloRetryRequest => self.full += 1,
@@ -70,7 +70,7 @@ impl Handshakes {
         self.add(agreed, 1);
     }
 
-    pub(super) fn failed(&mut self, error: TlsError) {
+    pub(crate) fn failed(&mut self, error: TlsError) {
         self.first_error.get_or_insert(error);
     }
 

@@ -1,0 +1,31 @@
+//! What client and services agreed on in their handshakes: part of what a load was.
+
+use tare_bench::{
+    folder::StoredRun,
+    record::{KeptHandshakes, Record},
+};
+
+/// The handshakes with one row, over all blocks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowHandshakes {
+    pub label: String,
+    pub handshakes: KeptHandshakes,
+}
+
+/// Of each row over TLS, in the order of the plan.
+pub fn handshakes(kept: &StoredRun) -> Vec<RowHandshakes> {
+    let plan = &kept.header.plan;
+    let rows = plan.rows.iter().enumerate().map(|(place, row)| {
+        let mut handshakes = KeptHandshakes::default();
+        for record in &kept.records {
+            if let Record::Stopped(stopped) = record
+                && stopped.row == place
+                && let Some(of_block) = &stopped.handshakes
+            {
+                handshakes.add(of_block);
+            }
+        }
+        RowHandshakes { label: row.label.clone(), handshakes }
+    });
+    rows.filter(|row| row.handshakes != KeptHandshakes::default()).collect()
+}

@@ -1,0 +1,181 @@
+//! Connections of HTTP/2: how they are made, sent over, replaced and ended, with the slots on them.
+
+use std::ops::Range;
+
+use super::*;
+
+impl<D: Driver> Http2<D> {
+    pub(super) fn slots_of(&self, link: usize) -> Range<usize> {
+        let first = link * self.streams;
+        first..(first + self.streams).min(self.slots.len())
+    }
+
+    /// Notes that the connection has something to send.
+    #[inline]
+    pub(super) fn touch(&mut self, link: usize) {
+        if !std::mem::replace(&mut self.links[link].is_dirty, true) {
+            self.dirty.push(link);
+        }
+    }
+
+    /// Hands over what connections have to send.
+    #[inline]
+    pub(super) fn flush_all(&mut self) {
+        while let Some(link) = self.dirty.pop() {
+            self.links[link].is_dirty = false;
+            if let Err(failure) = self.flush(link) {
+                self.fail(link, failure, None);
+            }
+        }
+    }
+
+    pub(super) fn flush(&mut self, link: usize) -> Result<(), Failure> {
+        loop {
+            let Link { connection, unsent, is_connected, .. } = &mut self.links[link];
+            if !*is_connected || !Range::is_empty(unsent) || connection.outgoing().is_empty() {
+                return Ok(());
+            }
+            let Some(bytes) = self.driver.own(link) else { return Ok(()) };
+            bytes.clear();
+            std::mem::swap(bytes, connection.outgoing());
+            *unsent = own_range(0..bytes.len());
+            self.push(link)?;
+            // What was held back because so much waited to be sent.
+            self.links[link].connection.pump(&self.requests);
+            self.start_waiting(link);
+        }
+    }
+
+    pub(super) fn push(&mut self, link: usize) -> Result<(), Failure> {
+        let unsent = &mut self.links[link].unsent;
+        let sent = self.driver.send(link, unsent.clone())?;
+        unsent.start += sent;
+        self.traffic.sent_bytes += sent as u64;
+        Ok(())
+    }
+
+    pub(super) fn sendable(&mut self, link: usize, sent: usize) {
+        let unsent = &mut self.links[link].unsent;
+        unsent.start += sent.min(unsent.len());
+        self.traffic.sent_bytes += sent as u64;
+        let pushed = if self.links[link].unsent.is_empty() { Ok(()) } else { self.push(link) };
+        match pushed {
+            Ok(()) => self.touch(link),
+            Err(failure) => self.fail(link, failure, None),
+        }
+    }
+
+    /// Sends the request of a slot, for which there is room.
+    #[inline]
+    pub(super) fn start(&mut self, slot: usize) {
+        let link = slot / self.streams;
+        let StreamSlot { phase, listed, own, is_head, .. } = &mut self.slots[slot];
+        *phase = SlotPhase::Busy;
+        let sent = listed.map_or(Sent::Single(own), Sent::Listed);
+        let place = slot % self.streams;
+        self.links[link].connection.send(place, sent, *is_head, &mut self.encoder, &self.requests);
+        self.touch(link);
+    }
+
+    /// Sends requests that waited, as far as there is room.
+    #[inline]
+    pub(super) fn start_waiting(&mut self, link: usize) {
+        while !self.links[link].waiting.is_empty() && self.links[link].connection.has_room() {
+            if let Some(slot) = self.links[link].waiting.pop_front() {
+                self.start(slot);
+                self.events.push_back(SlotEvent::Started { slot });
+            }
+        }
+    }
+
+    /// The peer's settings came.
+    pub(super) fn ready(&mut self, link: usize) {
+        let replaces = matches!(self.links[link].phase, LinkPhase::Connecting { replaces: true });
+        self.links[link].phase = LinkPhase::Open;
+        if replaces {
+            self.events.push_back(SlotEvent::Replaced { slot: link * self.streams });
+        }
+        let mut is_new = !replaces;
+        for slot in self.slots_of(link) {
+            if self.slots[slot].phase == SlotPhase::Connecting {
+                self.slots[slot].phase = SlotPhase::Idle;
+                self.events.push_back(SlotEvent::Connected { slot, is_new: std::mem::take(&mut is_new) });
+            }
+        }
+        self.start_waiting(link);
+    }
+
+    /// The connection is over, and with it what is on its way.
+    pub(super) fn fail(&mut self, link: usize, failure: Failure, trouble: Option<Http2Error>) {
+        let trouble = trouble.map(Trouble::Connection);
+        for slot in self.slots_of(link) {
+            let own = &mut self.slots[slot];
+            match own.phase {
+                SlotPhase::Closed => continue,
+                SlotPhase::Connecting => self.events.push_back(SlotEvent::ConnectFailed { slot, failure }),
+                SlotPhase::Idle | SlotPhase::Complete => self.events.push_back(SlotEvent::Closed { slot }),
+                SlotPhase::Waiting => self.events.push_back(SlotEvent::Failed { slot, failure }),
+                SlotPhase::Busy => {
+                    let has_begun = self.links[link].connection.head(slot % self.streams).is_some();
+                    let failure = cut_short(failure, has_begun);
+                    self.events.push_back(SlotEvent::Failed { slot, failure });
+                }
+            }
+            own.trouble = trouble.or(own.trouble);
+            // Until its slot is closed it is not on any connection.
+            own.phase = SlotPhase::Idle;
+        }
+        self.close_link(link);
+    }
+
+    pub(super) fn close_link(&mut self, link: usize) {
+        if self.reading.is_some_and(|reading| reading.link == link) {
+            self.reading = None;
+        }
+        self.driver.close(link);
+        let streams = self.streams;
+        let own = &mut self.links[link];
+        (own.phase, own.is_connected) = (LinkPhase::Closed, false);
+        own.unsent = 0..0;
+        own.waiting.clear();
+        own.connection = Http2Connection::new(streams);
+        own.connection.keep_fields(self.keeps_fields);
+    }
+
+    /// Makes another connection in the place of one that the peer ends, once nothing is on its way on it.
+    pub(super) fn replace(&mut self, link: usize) {
+        let connection = &self.links[link].connection;
+        if !connection.is_going_away() || connection.busy() > 0 {
+            return;
+        }
+        let code = connection.goaway().unwrap_or(ErrorCode::NO_ERROR);
+        let Some(route) = self.route.clone().filter(|_| connection.has_answered()) else {
+            return self.fail(link, Failure::ClosedBeforeResponse, Some(Http2Error::GoneAway(code)));
+        };
+        let waiting = std::mem::take(&mut self.links[link].waiting);
+        self.close_link(link);
+        self.links[link].waiting = waiting;
+        match self.driver.connect(link, &route) {
+            Ok(()) => self.links[link].phase = LinkPhase::Connecting { replaces: true },
+            Err(failure) => self.fail(link, failure, None),
+        }
+    }
+
+    /// The connection ended below.
+    pub(super) fn ended(&mut self, link: usize, failure: Failure) {
+        if self.links[link].connection.is_going_away() {
+            // What it had taken will not be answered.
+            for slot in self.slots_of(link) {
+                if self.slots[slot].phase == SlotPhase::Busy {
+                    let (connection, place) = (&mut self.links[link].connection, slot % self.streams);
+                    let failure = cut_short(failure, connection.head(place).is_some());
+                    connection.cancel(place);
+                    self.slots[slot].phase = SlotPhase::Idle;
+                    self.events.push_back(SlotEvent::Failed { slot, failure });
+                }
+            }
+            return self.replace(link);
+        }
+        self.fail(link, failure, None);
+    }
+}

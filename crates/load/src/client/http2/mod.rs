@@ -1,0 +1,380 @@
+//! HTTP/2: a slot is one of the streams that a connection may have at a time, and slots of a connection stand side by side.
+//!
+//! A request that the peer does not allow at once waits here for its turn. A connection that the peer ends in good order (GOAWAY)
+//! is replaced, and requests that it did not take are sent again: a server may recycle its connections, and no request fails by
+//! it. One that ends before it answered anything is not replaced but has failed, so that nothing goes in circles.
+
+mod links;
+mod reading;
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{Client, Expectation, Prepared, SlotEvent, ToSend, Traffic};
+use crate::driver::{self, Driver, own_range};
+use crate::endpoint::Route;
+use crate::exchange::ExchangePool;
+use crate::http1::{Response, Version};
+use crate::http2::{
+    Encoder, ErrorCode, HeadError, Http2Connection, Http2Error, Request, RequestList, Scheme, Sent,
+};
+use crate::judgement::{Judgement, Outcome};
+use crate::negotiated::Handshakes;
+use crate::tally::{Failure, SAMPLE_BYTES_MAX};
+
+/// What a slot is doing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum SlotPhase {
+    #[default]
+    Closed,
+    /// Its connection is being established.
+    Connecting,
+    Idle,
+    /// Its request waits until the peer allows another stream.
+    Waiting,
+    /// Its request is on its way.
+    Busy,
+    /// Its answer is complete and not judged yet.
+    Complete,
+}
+
+#[derive(Debug, Default)]
+struct StreamSlot {
+    phase: SlotPhase,
+    /// The request of the list; none if it is its own.
+    listed: Option<usize>,
+    own: Request,
+    is_head: bool,
+    judgement: Judgement,
+    is_head_judged: bool,
+    /// How much of the body is kept, and what of it.
+    keep_bytes_max: Option<usize>,
+    kept: Vec<u8>,
+    /// What the peer did to it.
+    trouble: Option<Trouble>,
+}
+
+/// Why a request has no proper answer.
+#[derive(Debug, Clone, Copy)]
+enum Trouble {
+    Connection(Http2Error),
+    Malformed(HeadError),
+    Reset(ErrorCode),
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum LinkPhase {
+    #[default]
+    Closed,
+    /// The connection, or the settings of the peer, are still to come.
+    Connecting {
+        /// Whether it takes the place of another.
+        replaces: bool,
+    },
+    Open,
+}
+
+/// A connection, with the slots on it.
+#[derive(Debug)]
+struct Link {
+    phase: LinkPhase,
+    /// Whether the driver has connected it, so that it can send.
+    is_connected: bool,
+    connection: Http2Connection,
+    /// What the driver has not accepted of the bytes of this connection.
+    unsent: Range<usize>,
+    waiting: VecDeque<usize>,
+    /// Whether it is in the list of those with something to send.
+    is_dirty: bool,
+    /// How many of its slots are not closed.
+    open_slots: usize,
+}
+
+/// What was received last, as far as it is read.
+#[derive(Debug, Clone, Copy)]
+struct ChunkReading {
+    link: usize,
+    at: usize,
+}
+
+/// The part of an answer that was found last, in what was received.
+#[derive(Debug, Clone)]
+struct Found {
+    slot: usize,
+    bytes: Range<usize>,
+    is_end: bool,
+}
+
+/// Connections that speak HTTP/2.
+#[derive(Debug)]
+pub(crate) struct Http2<D> {
+    driver: D,
+    /// How many slots a connection has.
+    streams: usize,
+    scheme: Scheme,
+    links: Vec<Link>,
+    slots: Vec<StreamSlot>,
+    events: VecDeque<SlotEvent>,
+    route: Option<Route>,
+    encoder: Encoder,
+    requests: Arc<RequestList>,
+    reading: Option<ChunkReading>,
+    found: Option<Found>,
+    dirty: Vec<usize>,
+    /// Connections of which a slot was closed.
+    left: Vec<usize>,
+    keeps_fields: bool,
+    traffic: Traffic,
+}
+
+impl<D: Driver> Http2<D> {
+    /// Connections for a number of slots, of which each has `streams`.
+    pub(crate) fn new(driver: D, slots: usize, streams: usize, scheme: Scheme) -> Http2<D> {
+        let requests = Arc::<RequestList>::default();
+        let link = || Link {
+            phase: LinkPhase::Closed,
+            is_connected: false,
+            connection: Http2Connection::new(streams),
+            unsent: 0..0,
+            waiting: VecDeque::new(),
+            is_dirty: false,
+            open_slots: 0,
+        };
+        Http2 {
+            driver,
+            streams,
+            scheme,
+            links: std::iter::repeat_with(link).take(slots.div_ceil(streams)).collect(),
+            slots: std::iter::repeat_with(StreamSlot::default).take(slots).collect(),
+            events: VecDeque::new(),
+            route: None,
+            encoder: Encoder::new(&requests),
+            requests,
+            reading: None,
+            found: None,
+            dirty: Vec::new(),
+            left: Vec::new(),
+            keeps_fields: false,
+            traffic: Traffic::default(),
+        }
+    }
+}
+
+impl<D: Driver> Client for Http2<D> {
+    fn set_requests(&mut self, pool: &ExchangePool, requests: Prepared) {
+        let Prepared::Http2(requests) = requests else { return };
+        // What was added to the tables of connections belongs to the requests before.
+        for link in 0..self.links.len() {
+            if self.links[link].phase != LinkPhase::Closed {
+                self.links[link].connection.set_requests();
+            }
+        }
+        self.encoder = Encoder::new(&requests);
+        self.requests = requests;
+        self.keeps_fields = pool.has_sequences();
+        for link in &mut self.links {
+            link.connection.keep_fields(self.keeps_fields);
+        }
+    }
+
+    fn connect(&mut self, slot: usize, route: &Route) -> Result<(), Failure> {
+        let link = slot / self.streams;
+        match self.links[link].phase {
+            LinkPhase::Open => {
+                self.slots[slot].phase = SlotPhase::Idle;
+                self.events.push_back(SlotEvent::Connected { slot, is_new: false });
+            }
+            LinkPhase::Connecting { .. } => self.slots[slot].phase = SlotPhase::Connecting,
+            LinkPhase::Closed => {
+                self.driver.connect(link, route)?;
+                self.route = Some(route.clone());
+                self.links[link].phase = LinkPhase::Connecting { replaces: false };
+                self.slots[slot].phase = SlotPhase::Connecting;
+            }
+        }
+        self.links[link].open_slots += 1;
+        Ok(())
+    }
+
+    #[inline]
+    fn expect(&mut self, slot: usize, is_head: bool, keep_bytes_max: Option<usize>) {
+        let own = &mut self.slots[slot];
+        own.judgement.start();
+        (own.is_head, own.is_head_judged) = (is_head, false);
+        (own.keep_bytes_max, own.trouble) = (keep_bytes_max, None);
+        own.kept.clear();
+    }
+
+    #[inline]
+    fn send(&mut self, slot: usize, outgoing: ToSend<'_>) -> Result<(), Failure> {
+        let link = slot / self.streams;
+        let own = &mut self.slots[slot];
+        match outgoing {
+            ToSend::Listed { first, .. } => own.listed = Some(first),
+            ToSend::Filled(exchange) => {
+                own.own = Request::of(exchange, self.scheme).map_err(|_| Failure::Other)?;
+                own.listed = None;
+            }
+        }
+        if self.links[link].waiting.is_empty() && self.links[link].connection.has_room() {
+            self.start(slot);
+        } else {
+            own.phase = SlotPhase::Waiting;
+            self.links[link].waiting.push_back(slot);
+        }
+        Ok(())
+    }
+
+    /// A stream has one request, whose rest the connection sends by itself.
+    #[inline]
+    fn is_sending(&self, _: usize) -> bool {
+        false
+    }
+
+    #[inline]
+    fn judge(&mut self, slot: usize, expectation: Expectation<'_>) -> Outcome {
+        let Expectation { exchange, memo, check, .. } = expectation;
+        let Some(Found { bytes, is_end, .. }) = self.found.take() else { return Outcome::Partial };
+        let own = &mut self.slots[slot];
+        let connection = &self.links[slot / self.streams].connection;
+        if !std::mem::replace(&mut own.is_head_judged, true) {
+            let status = connection.head(slot % self.streams).map_or(0, |head| head.status);
+            let has_body = !own.is_head && !matches!(status, 204 | 304);
+            own.judgement.head(status, has_body, check.then_some(exchange.expected.status));
+        }
+        let part = &self.driver.received()[bytes];
+        if let Some(bytes_max) = own.keep_bytes_max {
+            let room = bytes_max.saturating_sub(own.kept.len());
+            own.kept.extend_from_slice(&part[..part.len().min(room)]);
+        }
+        if check
+            && !part.is_empty()
+            && let Err(failure) = own.judgement.part(&exchange.expected.body, part)
+        {
+            return Outcome::Failed { failure, keep_alive: false };
+        }
+        if !is_end {
+            return Outcome::Partial;
+        }
+        own.phase = SlotPhase::Idle;
+        own.judgement.conclude(exchange, memo, check, true)
+    }
+
+    #[inline]
+    fn has_more(&self, _: usize) -> bool {
+        false
+    }
+
+    fn judge_end(&mut self, _: usize, _: Expectation<'_>) -> Outcome {
+        // The end of a connection ends no answer of HTTP/2.
+        Outcome::Failed { failure: Failure::ClosedBeforeResponse, keep_alive: false }
+    }
+
+    #[inline]
+    fn status(&self, slot: usize) -> Option<u16> {
+        self.slots[slot].judgement.status()
+    }
+
+    fn response(&self, slot: usize) -> Option<Response> {
+        let own = &self.slots[slot];
+        let connection = &self.links[slot / self.streams].connection;
+        let is_whole = own.keep_bytes_max.is_some_and(|bytes_max| own.kept.len() < bytes_max);
+        is_whole.then(|| Response {
+            status: own.judgement.status().unwrap_or_default(),
+            version: Version::Http2,
+            headers: connection.fields(slot % self.streams).unwrap_or_default().to_vec(),
+            body: own.kept.clone(),
+            keep_alive: true,
+        })
+    }
+
+    fn got(&self, slot: usize, failure: Failure) -> Vec<u8> {
+        let own = &self.slots[slot];
+        let mut got = match (own.trouble, failure, own.judgement.status()) {
+            (Some(Trouble::Connection(error)), _, _) => error.to_string().into_bytes(),
+            (Some(Trouble::Malformed(error)), _, _) => error.to_string().into_bytes(),
+            (Some(Trouble::Reset(code)), _, _) => format!("RST_STREAM with {code}").into_bytes(),
+            (None, Failure::Status, Some(status)) => format!(":status {status}").into_bytes(),
+            (None, _, _) => own.judgement.body_so_far().to_vec(),
+        };
+        got.truncate(SAMPLE_BYTES_MAX);
+        got
+    }
+
+    fn close(&mut self, slot: usize) {
+        let link = slot / self.streams;
+        match std::mem::take(&mut self.slots[slot].phase) {
+            SlotPhase::Closed => return,
+            SlotPhase::Busy => {
+                self.links[link].connection.cancel(slot % self.streams);
+                self.touch(link);
+            }
+            SlotPhase::Waiting => self.links[link].waiting.retain(|waiting| *waiting != slot),
+            SlotPhase::Connecting | SlotPhase::Idle | SlotPhase::Complete => {}
+        }
+        // No event of it follows.
+        self.events.retain(|event| slot_of(event) != slot);
+        self.links[link].open_slots -= 1;
+        self.left.push(link);
+    }
+
+    fn is_open(&self, slot: usize) -> bool {
+        let phase = self.links[slot / self.streams].phase;
+        self.slots[slot].phase != SlotPhase::Closed && phase != LinkPhase::Closed
+    }
+
+    fn wait(&mut self, timeout_ns: u64) {
+        self.found = None;
+        self.settle_left();
+        self.flush_all();
+        let has_events = !self.events.is_empty();
+        self.driver.wait(if has_events { 0 } else { timeout_ns });
+    }
+
+    #[inline]
+    fn next_event(&mut self) -> Option<SlotEvent> {
+        self.found = None;
+        loop {
+            if let Some(event) = self.events.pop_front() {
+                return Some(event);
+            }
+            if let Some(reading) = self.reading.take() {
+                self.read(reading);
+                continue;
+            }
+            self.flush_all();
+            let event = self.driver.next_event()?;
+            self.event(event);
+        }
+    }
+
+    fn take_traffic(&mut self) -> Traffic {
+        std::mem::take(&mut self.traffic)
+    }
+
+    fn tls(&self) -> Option<&Handshakes> {
+        self.driver.tls()
+    }
+}
+
+/// What a closed connection is to a request whose answer has begun, or has not.
+fn cut_short(failure: Failure, has_begun: bool) -> Failure {
+    match failure {
+        Failure::ClosedBeforeResponse if has_begun => Failure::ClosedMidResponse,
+        failure => failure,
+    }
+}
+
+fn slot_of(event: &SlotEvent) -> usize {
+    match *event {
+        SlotEvent::Connected { slot, .. }
+        | SlotEvent::ConnectFailed { slot, .. }
+        | SlotEvent::Received { slot }
+        | SlotEvent::Accepted { slot }
+        | SlotEvent::Started { slot }
+        | SlotEvent::Replaced { slot }
+        | SlotEvent::Closed { slot }
+        | SlotEvent::Failed { slot, .. } => slot,
+    }
+}

@@ -1,0 +1,64 @@
+//! What was agreed on over TLS, service by service.
+
+use std::collections::BTreeSet;
+
+use tare_analysis::interleaved::{RowHandshakes, handshakes};
+use tare_bench::folder::StoredRun;
+use tare_load::Negotiated;
+
+use crate::{document::Section, gather::columns::Columns};
+
+const LEAD: &str = "What client and service agreed on in their TLS handshakes. Services are compared as they are only if they agree on \
+                    the same: a cipher or a group costs what it costs, whatever the framework.";
+
+/// What one service agreed on, with the number of handshakes.
+struct Agreed {
+    label: String,
+    negotiated: Negotiated,
+    handshakes: u64,
+    full: u64,
+    resumed: u64,
+}
+
+/// Absent in a run without TLS.
+pub(super) fn section(kept: &StoredRun) -> Option<Section> {
+    let rows: Vec<Agreed> = handshakes(kept).into_iter().flat_map(agreed).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let kinds = |row: &Agreed| {
+        (row.negotiated.version.clone(), row.negotiated.suite.clone(), row.negotiated.group.clone())
+    };
+    let different = rows.iter().map(kinds).collect::<BTreeSet<_>>().len();
+    let columns = Columns::new()
+        .text("label", "service", |row: &Agreed| row.label.clone())
+        .text("version", "version", |row| row.negotiated.version.clone())
+        .text("suite", "cipher suite", |row| row.negotiated.suite.clone())
+        .text("group", "group", |row| row.negotiated.group.clone())
+        .text("alpn", "ALPN", |row| row.negotiated.alpn.clone())
+        .count("handshakes", "handshakes", |row| row.handshakes as usize)
+        .count("full", "full, of the service", |row| row.full as usize)
+        .count("resumed", "resumed, of the service", |row| row.resumed as usize);
+    let section = Section::new("handshakes", "TLS handshakes", LEAD, columns.table("TLS handshakes", rows));
+    Some(match different {
+        1 => section.note("all services agreed on the same version, suite and group"),
+        _ => section.note(format!(
+            "services agreed on {different} different combinations of version, suite and group: what differs between them is not the \
+             framework alone"
+        )),
+    })
+}
+
+fn agreed(row: RowHandshakes) -> Vec<Agreed> {
+    let RowHandshakes { label, handshakes } = row;
+    let (full, resumed) = (handshakes.full, handshakes.resumed);
+    let each = handshakes.negotiated.into_iter();
+    each.map(|(negotiated, handshakes)| Agreed {
+        label: label.clone(),
+        negotiated,
+        handshakes,
+        full,
+        resumed,
+    })
+    .collect()
+}
