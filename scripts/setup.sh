@@ -82,6 +82,7 @@ otava_is_here() { command -v otava; }
 benchstat_is_here() { command -v benchstat; }
 wrk_is_here() { command -v wrk; } # asked for its version it fails, and httperf loads port 80
 h2load_is_here() { command -v h2load; }
+nghttpd_is_here() { command -v nghttpd; }
 httperf_is_here() { command -v httperf; }
 dotnet_is_here() { is_new dotnet --version "$dotnet_wanted"; }
 npm_is_here() { npm --version; }
@@ -101,6 +102,7 @@ list_needs() {
     need crosscheck venv_is_here 'python3 python3-venv'
     need crosscheck wrk_is_here wrk
     need crosscheck h2load_is_here nghttp2-client
+    need crosscheck nghttpd_is_here nghttp2-server
     need crosscheck httperf_is_here httperf
     need crosscheck locust_is_here ''
     need export venv_is_here 'python3 python3-venv'
@@ -195,7 +197,7 @@ describe() { # INDEX
             what='the packages of web/'
             how='web/package-lock.json from npm'
             ;;
-        wrk_is_here | h2load_is_here | httperf_is_here) what=${what%_is_here} ;;
+        wrk_is_here | h2load_is_here | nghttpd_is_here | httperf_is_here) what=${what%_is_here} ;;
         clippy_is_here) what='cargo clippy' ;;
         certificates_are_here) what='certificates for https' ;;
     esac

@@ -131,6 +131,11 @@ pub(crate) trait Client {
     /// The answer that was kept, once it is complete; none if it was longer than was to be kept.
     fn response(&self, slot: usize) -> Option<Response>;
 
+    /// Why the connection of a slot did not come about, if more is known than the failure says.
+    fn trouble(&self, _: usize) -> Option<String> {
+        self.tls()?.first_error.as_ref().map(ToString::to_string)
+    }
+
     /// The beginning of what came, for a sample.
     fn got(&self, slot: usize, failure: Failure) -> Vec<u8>;
 

@@ -83,6 +83,12 @@ impl Keys {
         Ok(Keys { key: LessSafeKey::new(key), iv, sequence })
     }
 
+    /// How many records they have sealed or opened.
+    #[inline]
+    pub(super) fn records(&self) -> u64 {
+        self.sequence
+    }
+
     #[inline]
     fn nonce(&mut self) -> Nonce {
         let mut nonce = self.iv;

@@ -15,6 +15,8 @@ const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 const NEW_SESSION_TICKET: u8 = 4;
 const KEY_UPDATE: u8 = 24;
 const CLOSE_NOTIFY: u8 = 0;
+/// How many records are sealed with one key: rustls renews its own as often (RFC 8446, section 5.5). Tests do it now and then.
+const RECORDS_MAX: u64 = if cfg!(test) { 10 } else { 1 << 24 };
 
 /// Where the text of a record is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,7 +91,20 @@ impl TlsSession {
     /// Appends the records of `text` to `out`.
     #[inline]
     pub(super) fn seal(&mut self, text: &[u8], out: &mut Vec<u8>) {
+        if self.tx.records() >= RECORDS_MAX {
+            self.renew_keys(out);
+        }
         self.tx.seal(Content::Data, text, out);
+    }
+
+    /// Takes the next keys for what is sent, and announces them.
+    #[cold]
+    fn renew_keys(&mut self, out: &mut Vec<u8>) {
+        let Ok(next) = self.keeper.update_tx_secret().map_err(TlsError::from).and_then(Keys::new) else {
+            return;
+        };
+        self.tx.seal(Content::Handshake, &[KEY_UPDATE, 0, 0, 1, 0], out);
+        self.tx = next;
     }
 
     /// Appends the record with which a connection ends in good order.

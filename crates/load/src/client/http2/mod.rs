@@ -63,6 +63,16 @@ enum Trouble {
     Reset(ErrorCode),
 }
 
+impl Trouble {
+    fn say(&self) -> String {
+        match self {
+            Trouble::Connection(error) => error.to_string(),
+            Trouble::Malformed(error) => error.to_string(),
+            Trouble::Reset(code) => format!("RST_STREAM with {code}"),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum LinkPhase {
     #[default]
@@ -289,12 +299,15 @@ impl<D: Driver> Client for Http2<D> {
         })
     }
 
+    fn trouble(&self, slot: usize) -> Option<String> {
+        let of_tls = || self.tls()?.first_error.as_ref().map(ToString::to_string);
+        self.slots[slot].trouble.as_ref().map(Trouble::say).or_else(of_tls)
+    }
+
     fn got(&self, slot: usize, failure: Failure) -> Vec<u8> {
         let own = &self.slots[slot];
-        let mut got = match (own.trouble, failure, own.judgement.status()) {
-            (Some(Trouble::Connection(error)), _, _) => error.to_string().into_bytes(),
-            (Some(Trouble::Malformed(error)), _, _) => error.to_string().into_bytes(),
-            (Some(Trouble::Reset(code)), _, _) => format!("RST_STREAM with {code}").into_bytes(),
+        let mut got = match (&own.trouble, failure, own.judgement.status()) {
+            (Some(trouble), _, _) => trouble.say().into_bytes(),
             (None, Failure::Status, Some(status)) => format!(":status {status}").into_bytes(),
             (None, _, _) => own.judgement.body_so_far().to_vec(),
         };

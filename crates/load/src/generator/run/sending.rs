@@ -225,11 +225,12 @@ impl<C: Client> Run<'_, C> {
 
     pub(super) fn connect_failed(&mut self, slot: usize, failure: Failure, now_ns: u64) {
         self.ledger.connection_failed(failure, now_ns);
+        let client = &self.worker.client;
         self.ledger.sample(failure, now_ns, || Sample {
             failure,
             exchange: String::new(),
             expected: "a connection".to_owned(),
-            got: Vec::new(),
+            got: client.trouble(slot).unwrap_or_default().into_bytes(),
             at_ns: 0,
         });
         self.connecting_ended();
