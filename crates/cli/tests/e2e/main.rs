@@ -20,6 +20,7 @@ mod list;
 mod load;
 mod own;
 mod planted;
+mod protocols;
 mod published;
 mod raw_socket;
 mod record;
