@@ -273,9 +273,9 @@ Examples:
   tare load --contract rest --only status=3,label http://127.0.0.1:8080
   tare load --unix /run/app.sock http://localhost/
   tare load --cacert ca.pem https://localhost:8443/             TLS 1.3; -k accepts any certificate
-  tare load --h2 -m 32 -c 16 -k https://localhost:8443/         HTTP/2, 32 streams on each of 16 connections
-  tare load --h2c -m 100 http://localhost:8080/                 HTTP/2 without TLS, with prior knowledge
-  tare load -k --requests-per-connection 1 --resume https://localhost:8443/   a handshake for each request, resumed
+  tare load --h2 -m 32 -c 16 -k https://localhost:8443/         HTTP/2, 32 streams each
+  tare load --h2c -m 100 http://localhost:8080/                 HTTP/2 without TLS
+  tare load -k --requests-per-connection 1 https://localhost:8443/   a handshake for each
   tare load --calibrate                                         the limits of the generator here
 
 Coming from another tool:
