@@ -42,7 +42,9 @@ pub(crate) fn document(kept: &StoredRun, loads: &[AtLoad], run: &Path) -> Docume
         ..super::of_run(Kind::Interleaved, kept, &report.findings)
     };
     loads::enter(&mut document, loads, kept);
-    document.sections.extend(added::section(&first, &loads[0], loads.len() > 1));
+    // Behind the ranks: where a run has several protocols, it is what was asked.
+    let behind_ranks = document.sections.len().min(1);
+    document.sections.splice(behind_ranks..behind_ranks, added::section(&first, &loads[0], loads.len() > 1));
     document.sections.extend(pairs::section(&first, &loads[0], loads.len() > 1));
     if let Some(answer) = versions::answer(&first) {
         document.answer = answer;
