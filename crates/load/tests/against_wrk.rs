@@ -23,7 +23,7 @@ use kit::load::skip;
 use options::{KNOWN, Options};
 use outputs::requests;
 use servers::Serving;
-use tare_load::{DriverKind, Protocol};
+use tare_load::{DriverKind, Protocol, Waiting};
 use tools::Tool;
 
 /// More than one record of TLS and one frame of HTTP/2.
@@ -130,7 +130,7 @@ fn a_request_that_failed_spoils_a_run() {
     let wrk = |output: &str| requests(&Tool::Wrk("wrk".into()), Protocol::Http1Tls, output);
     assert_eq!(wrk(WRK), Some(26_712));
     assert_eq!(wrk(&format!("{WRK}  Non-2xx or 3xx responses: 1\n")), None);
-    let tare = |output: &str| requests(&Tool::Tare(DriverKind::Epoll), Protocol::H2, output);
+    let tare = |output: &str| requests(&Tool::Tare(DriverKind::Epoll, Waiting::Sleep), Protocol::H2, output);
     assert_eq!(tare(TARE), Some(268_344));
     assert_eq!(tare(&TARE.replace("failed         0", "failed         3")), None);
     assert_eq!(h2load(Protocol::H2, &H2.replace(" 0 failed", " 2 failed")), None);

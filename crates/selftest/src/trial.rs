@@ -215,8 +215,8 @@ fn closes() -> [Trial; 2] {
 
 /// Faults in single streams of HTTP/2, of which 8 connections have 8 at a time.
 fn streams() -> [Trial; 3] {
-    let loaded = |fault: &str, slice_ms| {
-        let slices = (3, Duration::from_millis(slice_ms));
+    let loaded = |fault: &str, slices: usize, slice_ms| {
+        let slices = (slices, Duration::from_millis(slice_ms));
         Action::Load(LoadRun { protocol: Protocol::H2c, streams: 8, slices, ..LoadRun::of_one(fault) })
     };
     [
@@ -225,7 +225,7 @@ fn streams() -> [Trial; 3] {
             "a server sends another byte in the body of one of a thousand streams of HTTP/2",
             "0.1% of the requests fail, and the row has no figures",
             3,
-            loaded("wrong-body=0.1%", 200),
+            loaded("wrong-body=0.1%", 3, 200),
             evaluate::wrong_stream,
         ),
         Trial::new(
@@ -233,15 +233,15 @@ fn streams() -> [Trial; 3] {
             "a server sends one of a hundred answers on a stream of HTTP/2 that was answered before",
             "it is found as a frame on a closed stream, and the row has no figures",
             3,
-            loaded("mixed-up=1%", 200),
+            loaded("mixed-up=1%", 3, 200),
             evaluate::mixed_up_streams,
         ),
         Trial::new(
             "stalled-stream",
             "a server never answers one of a thousand streams of HTTP/2, and answers the others of the connection",
-            "the others are answered, those streams are counted as unanswered, and the row is not reported as if all was well",
-            12,
-            loaded("unanswered=0.1%", 100),
+            "the others are answered, those streams are counted as unanswered, and the row has no figures",
+            18,
+            loaded("unanswered=0.1%", 6, 100),
             evaluate::stalled_stream,
         ),
     ]

@@ -8,14 +8,15 @@
 //! |---|---|
 //! | (nothing) | HTTP/1.1 of our own server; all related to wrk |
 //! | `--protocol tls` | HTTP/1.1 over TLS of nginx (`apt-get install nginx-light`); wrk and h2load have OpenSSL |
-//! | `--protocol tls --body 1048576 --connections 64` | the same with large bodies: also what goes through in a second |
+//! | `--protocol tls --body 1048576 --connections 64 --polling` | large bodies: also what goes through in a second |
 //! | `--protocol h2c --body 12` | HTTP/2 of nghttpd (`apt-get install nghttp2-server`), with 1, 8, 32 and 100 streams; related to h2load |
 //! | `--protocol h2 --body 12` | the same over TLS |
 //! | `--protocol h2 --server nginx --body 12,102400` | the same of nginx |
 //!
 //! `[--protocol http1|tls|h2c|h2] [--server own|nginx|nghttpd] [--rounds 9] [--seconds 2] [--connections 64,400]
-//! [--streams 1,8,32,100] [--body 12,102400] [--seed 1] [--json]`. nginx and nghttpd have one thread, a certificate of P-256 and one
-//! suite, TLS_AES_128_GCM_SHA256 of TLS 1.3. Whatever ends this program ends all that it started.
+//! [--streams 1,8,32,100] [--body 12,102400] [--polling] [--seed 1] [--json]`. With `--polling` Tare is also measured while it
+//! does not sleep: the server need not wake it, so more goes through. nginx and nghttpd have one thread, a certificate of P-256
+//! and one suite, TLS_AES_128_GCM_SHA256 of TLS 1.3. Whatever ends this program ends all that it started.
 
 mod bare;
 #[path = "../../tests/kit/mod.rs"]
@@ -64,7 +65,7 @@ fn act(words: &[String]) -> Result<(), Box<dyn Error>> {
 }
 
 fn compare(options: &Options) -> Result<(), Box<dyn Error>> {
-    let tools = tools::find(options.protocol, drivers().contains(&DriverKind::IoUring))?;
+    let tools = tools::find(options.protocol, drivers().contains(&DriverKind::IoUring), options.polling)?;
     raise_descriptors(options.connections.iter().max().map_or(0, |most| *most as u64 + 100))?;
     let cpus = cpus();
     let (server_cpu, tool_cpu) = (cpus[0], *cpus.get(1).unwrap_or(&cpus[0]));

@@ -18,6 +18,8 @@ pub struct Options {
     /// Of HTTP/2: requests that a connection has on their way at a time. One with HTTP/1.1.
     pub streams: Vec<usize>,
     pub bodies: Vec<usize>,
+    /// Whether Tare is also measured while it polls.
+    pub polling: bool,
     pub seed: u64,
     pub json: bool,
 }
@@ -25,7 +27,8 @@ pub struct Options {
 impl Options {
     pub fn parse(words: &[String]) -> Result<Options, String> {
         let (mut protocol, mut serving, mut connections, mut streams) = (Protocol::Http1, None, None, None);
-        let (mut bodies, mut rounds, mut seconds, mut seed, mut json) = (vec![12, 102_400], 9, 2, 1, false);
+        let (mut bodies, mut rounds, mut seconds, mut seed) = (vec![12, 102_400], 9, 2, 1);
+        let (mut polling, mut json) = (false, false);
         let mut rest = words.iter();
         while let Some(word) = rest.next() {
             let mut value = || rest.next().ok_or(format!("{word} needs a value"));
@@ -38,6 +41,7 @@ impl Options {
                 "--streams" => streams = Some(list(word, value()?)?),
                 "--body" => bodies = list(word, value()?)?,
                 "--seed" => seed = number(word, value()?)?,
+                "--polling" => polling = true,
                 "--json" => json = true,
                 other => return Err(format!("\"{other}\" is not known: give {KNOWN}")),
             }
@@ -54,12 +58,11 @@ impl Options {
         if rounds == 0 || seconds == 0 || [&connections, &streams].iter().any(|list| list.contains(&0)) {
             return Err("nothing to measure: give at least 1 of each".to_owned());
         }
-        Ok(Options { protocol, serving, rounds, seconds, connections, streams, bodies, seed, json })
+        Ok(Options { protocol, serving, rounds, seconds, connections, streams, bodies, polling, seed, json })
     }
 }
 
-pub const KNOWN: &str =
-    "--protocol, --server, --rounds, --seconds, --connections, --streams, --body, --seed or --json";
+pub const KNOWN: &str = "--protocol, --server, --rounds, --seconds, --connections, --streams, --body, --polling, --seed or --json";
 
 fn number<N: FromStr>(option: &str, word: &str) -> Result<N, String> {
     word.parse().map_err(|_| format!("{option}: \"{word}\" is no number"))

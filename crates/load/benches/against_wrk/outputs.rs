@@ -7,7 +7,7 @@ use super::tools::Tool;
 /// How many requests were answered, if none failed. h2load takes what the server speaks, and says which protocol that was.
 pub fn requests(tool: &Tool, protocol: Protocol, output: &str) -> Option<u64> {
     match tool {
-        Tool::Tare(_) => (after(output, "failed ")? == 0).then(|| after(output, "requests "))?,
+        Tool::Tare(..) => (after(output, "failed ")? == 0).then(|| after(output, "requests "))?,
         Tool::Bare => after(output, "requests "),
         Tool::Wrk(_) => {
             let failed = output.contains("Socket errors") || output.contains("Non-2xx");

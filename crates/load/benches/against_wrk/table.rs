@@ -71,7 +71,7 @@ impl Table {
             self.rounds.len()
         );
         println!(
-            "{:<14} {:>10} {:>19} {:>9} {:>10} {:>17} {:>10} {:>8} {:>11} {:>17}",
+            "{:<17} {:>10} {:>19} {:>9} {:>10} {:>17} {:>10} {:>8} {:>11} {:>17}",
             "tool",
             "CPU us/req",
             "[min .. max]",
@@ -87,7 +87,7 @@ impl Table {
             let [median, least, most] = row.cpu_us;
             let rate = row.requests_per_s;
             println!(
-                "{:<14} {median:>10.3} {:>19} {:>9.3} {:>10.3} {:>17} {rate:>10.0} {:>8.1} {:>11.3} {:>17}",
+                "{:<17} {median:>10.3} {:>19} {:>9.3} {:>10.3} {:>17} {rate:>10.0} {:>8.1} {:>11.3} {:>17}",
                 row.tool,
                 span(least, most),
                 row.ratio,

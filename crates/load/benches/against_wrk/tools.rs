@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::process::Command;
 use std::{env, io};
 
-use tare_load::{DriverKind, Protocol};
+use tare_load::{DriverKind, Protocol, Waiting};
 
 use super::kit::closed::word_of;
 use super::kit::load::skip;
@@ -13,8 +13,8 @@ use super::kit::load::skip;
 /// A load generator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tool {
-    /// Tare with a driver, every byte of every response compared.
-    Tare(DriverKind),
+    /// Tare with a driver, every byte of every response compared. It sleeps, as the others do, or polls.
+    Tare(DriverKind, Waiting),
     /// The floor.
     Bare,
     /// <https://github.com/wg/wrk>.
@@ -41,7 +41,7 @@ pub struct Cell {
 
 /// The tools of this machine that speak `protocol`; those that are missing are named. The first is the one to which all others
 /// are related: wrk, and h2load where wrk does not speak it.
-pub fn find(protocol: Protocol, has_uring: bool) -> Result<Vec<Tool>, String> {
+pub fn find(protocol: Protocol, has_uring: bool, with_polling: bool) -> Result<Vec<Tool>, String> {
     let h2load = program("h2load", "nghttp2-client").map(Tool::H2load);
     let (base, other) = match protocol.is_http2() {
         true => (h2load, None),
@@ -50,13 +50,17 @@ pub fn find(protocol: Protocol, has_uring: bool) -> Result<Vec<Tool>, String> {
     let base = base.map_err(|reason| format!("{reason}; everything is related to it"))?;
     let mut tools = vec![base];
     let is_plain = protocol == Protocol::Http1;
-    tools.extend(has_uring.then_some(Tool::Tare(DriverKind::IoUring)));
+    tools.extend(has_uring.then_some(Tool::Tare(DriverKind::IoUring, Waiting::Sleep)));
     if is_plain && has_uring {
         tools.push(Tool::Bare);
     } else if is_plain {
         skip("bare", "it takes io_uring");
     }
-    tools.push(Tool::Tare(DriverKind::Epoll));
+    tools.push(Tool::Tare(DriverKind::Epoll, Waiting::Sleep));
+    if with_polling {
+        tools.extend(has_uring.then_some(Tool::Tare(DriverKind::IoUring, Waiting::Poll)));
+        tools.push(Tool::Tare(DriverKind::Epoll, Waiting::Poll));
+    }
     match env::var_os("SHB").or_else(|| in_path("shb")) {
         _ if !is_plain => {}
         Some(shb) => tools.push(Tool::Shb(shb)),
@@ -86,8 +90,10 @@ fn in_path(name: &str) -> Option<OsString> {
 impl Tool {
     pub fn name(&self) -> &'static str {
         match self {
-            Tool::Tare(DriverKind::IoUring) => "tare io_uring",
-            Tool::Tare(DriverKind::Epoll) => "tare epoll",
+            Tool::Tare(DriverKind::IoUring, Waiting::Poll) => "io_uring, polling",
+            Tool::Tare(DriverKind::Epoll, Waiting::Poll) => "epoll, polling",
+            Tool::Tare(DriverKind::IoUring, _) => "tare io_uring",
+            Tool::Tare(DriverKind::Epoll, _) => "tare epoll",
             Tool::Bare => "bare io_uring",
             Tool::Wrk(_) => "wrk",
             Tool::H2load(_) => "h2load",
@@ -106,9 +112,11 @@ impl Tool {
         let url = format!("{}://{target}/", if protocol.is_tls() { "https" } else { "http" });
         let own = |words| io::Result::Ok((env::current_exe()?.into_os_string(), words));
         let (program, words) = match self {
-            Tool::Tare(driver) => {
+            Tool::Tare(driver, waiting) => {
                 let (driver, protocol) = (driver.name(), word_of(*protocol));
-                let load = format!("{connections} {seconds} {driver} {body_bytes} 1 {protocol} {streams}");
+                let waiting = if *waiting == Waiting::Poll { "poll" } else { "sleep" };
+                let load =
+                    format!("{connections} {seconds} {driver} {body_bytes} 1 {protocol} {streams} {waiting}");
                 own(format!("tare {target} {load}"))?
             }
             Tool::Bare => own(format!("bare {target} {connections} {seconds} {body_bytes}"))?,

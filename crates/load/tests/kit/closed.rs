@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use tare_load::{
     ExpectedBody, Generator, Load, Protocol, RunReport, Schedule, Settings, Stop, TlsClient, TlsOffer,
-    TlsOptions, Trust,
+    TlsOptions, Trust, Waiting,
 };
 
 use super::fixed::body;
 use super::load::{exchange, pool, settings};
 
-/// Runs with the words ADDRESS CONNECTIONS SECONDS [DRIVER] [BODY_BYTES] [THREADS] [PROTOCOL] [STREAMS], and prints what came
-/// of it. The body is compared with the one that the example `server` sends, or not looked at with BODY_BYTES `any`. The
-/// protocol is `http1`, `tls`, `h2` or `h2c`; any certificate is accepted.
+/// Runs with the words ADDRESS CONNECTIONS SECONDS [DRIVER] [BODY_BYTES] [THREADS] [PROTOCOL] [STREAMS] [WAITING], and prints
+/// what came of it. The body is compared with the one that the example `server` sends, or not looked at with BODY_BYTES `any`.
+/// The protocol is `http1`, `tls`, `h2` or `h2c`; any certificate is accepted. WAITING is `sleep` or `poll`.
 pub fn run(words: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     print(report(words)?);
     Ok(())
@@ -47,7 +47,8 @@ pub fn report(words: &[String]) -> Result<RunReport, Box<dyn std::error::Error>>
     let mut generator = Generator::new(settings, pool(exchange(expected)))?;
     generator.open(connections, Duration::from_secs(5))?;
     let stop = Stop::after(Duration::from_secs_f64(word(2, "5").parse()?), Duration::from_secs(1));
-    let load = Load::new(Schedule::SATURATE, stop, Duration::from_secs(2));
+    let waiting = waiting_of(word(8, "sleep"))?;
+    let load = Load { waiting, ..Load::new(Schedule::SATURATE, stop, Duration::from_secs(2)) };
     let report = generator.run(&load, &Default::default())?;
     report.total.tally.reconcile()?;
     Ok(report)
@@ -68,6 +69,14 @@ fn print(report: RunReport) {
     }
     if let Some(sample) = report.first_failure {
         println!("first failure: {sample:?}: {}", sample.got.escape_ascii());
+    }
+}
+
+fn waiting_of(word: &str) -> Result<Waiting, String> {
+    match word {
+        "sleep" => Ok(Waiting::Sleep),
+        "poll" => Ok(Waiting::Poll),
+        _ => Err(format!("there is no way to wait called {word}: give sleep or poll")),
     }
 }
 
