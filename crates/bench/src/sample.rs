@@ -120,7 +120,7 @@ pub struct LoadResult {
     pub bytes_received: u64,
     /// The time that each request was in flight, added up, for Little's law; 0 where it was not kept.
     pub in_flight_ns: u64,
-    /// Mean time from the send of an answered request to its answer.
+    /// Mean time from the send of an answered request to its answer, with a wait for a stream of HTTP/2.
     pub service_time_ns_mean: u64,
     /// The longest time in which requests were in flight and none of them came to its end; absent in older runs.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -343,7 +343,7 @@ impl LoadResult {
             bytes_sent: tally.bytes_sent,
             bytes_received: tally.bytes_received,
             in_flight_ns: total.in_flight_ns.try_into().unwrap_or(u64::MAX),
-            service_time_ns_mean: service_time(total).mean_ns() as u64,
+            service_time_ns_mean: total.in_flight_ns_mean() as u64,
             silent_ns_max: Some(total.silent_ns_max),
             latency: Distribution::of_latency(total),
             schedule_lag_ns_p99: (total.schedule_lag.count() > 0)
@@ -368,11 +368,6 @@ impl LoadResult {
     pub fn failures(&self) -> u64 {
         self.failed.total() + self.connection_failed.total() + self.in_flight
     }
-}
-
-/// In a closed loop a request is sent when it is due, and its latency is its service time.
-fn service_time(measures: &Measures) -> &Histogram {
-    if measures.service_time.count() > 0 { &measures.service_time } else { &measures.latency }
 }
 
 /// To the resolution of the histogram.

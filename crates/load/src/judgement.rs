@@ -10,6 +10,8 @@ use crate::tally::{Failure, SAMPLE_BYTES_MAX};
 pub(crate) const EXCESS_BYTES_MAX: u64 = 64 * 1024;
 /// The longest body that is kept whole for comparison: JSON, or a text with a pattern.
 const WHOLE_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Memory for bodies that is kept from one response to the next: a slot in a thousand may have a long one, and there are many slots.
+const KEPT_BYTES_MAX: usize = 1024 * 1024;
 /// Beyond this a response is not remembered whole: reading its head is then a small part of the work.
 const MEMO_BYTES_MAX: usize = 4 * 1024;
 
@@ -44,6 +46,15 @@ pub(crate) enum Outcome {
     Failed { failure: Failure, keep_alive: bool },
 }
 
+/// Empties it, and gives back what a long body took.
+#[inline]
+pub(crate) fn empty(body: &mut Vec<u8>) {
+    body.clear();
+    if body.capacity() > KEPT_BYTES_MAX {
+        *body = Vec::new();
+    }
+}
+
 /// What is known of the response that is awaited.
 #[derive(Debug, Default)]
 pub(crate) struct Judgement {
@@ -65,7 +76,7 @@ impl Judgement {
         self.verdict = None;
         self.has_body = true;
         self.body_bytes = 0;
-        self.body.clear();
+        empty(&mut self.body);
     }
 
     /// The status of the response, if its head came.

@@ -14,7 +14,7 @@ use crate::tls_error::TlsError;
 pub struct Negotiated {
     /// The version, such as `TLSv1.3`.
     pub version: String,
-    /// The cipher suite, such as `TLS13_AES_128_GCM_SHA256`.
+    /// The cipher suite as RFC 8446 names it, such as `TLS_AES_128_GCM_SHA256`.
     pub suite: String,
     /// The group of the key exchange, such as `X25519MLKEM768`. A resumed handshake has one of its own.
     pub group: Option<String>,
@@ -33,14 +33,17 @@ impl Negotiated {
                 .and_then(|version| version.as_str())
                 .unwrap_or("unknown")
                 .replace('_', "."),
-            suite: suite.and_then(|suite| suite.suite().as_str()).unwrap_or("unknown").to_owned(),
+            suite: suite
+                .and_then(|suite| suite.suite().as_str())
+                .unwrap_or("unknown")
+                .replacen("TLS13_", "TLS_", 1),
             group: group.and_then(|group| group.name().as_str()).map(str::to_owned),
             alpn: connection.alpn_protocol().map(|name| String::from_utf8_lossy(name).into_owned()),
         }
     }
 }
 
-/// As in "TLSv1.3, TLS13_AES_128_GCM_SHA256, X25519, h2".
+/// As in "TLSv1.3, TLS_AES_128_GCM_SHA256, X25519, h2".
 impl fmt::Display for Negotiated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}", self.version, self.suite)?;
@@ -59,6 +62,8 @@ pub struct Handshakes {
     pub negotiated: Vec<(Negotiated, u64)>,
     /// The first failure.
     pub first_error: Option<TlsError>,
+    /// The last failure.
+    pub last_error: Option<TlsError>,
 }
 
 impl Handshakes {
@@ -71,6 +76,7 @@ impl Handshakes {
     }
 
     pub(crate) fn failed(&mut self, error: TlsError) {
+        self.last_error = Some(error.clone());
         self.first_error.get_or_insert(error);
     }
 
@@ -91,6 +97,9 @@ impl AddAssign<&Handshakes> for Handshakes {
         }
         if self.first_error.is_none() {
             self.first_error.clone_from(&other.first_error);
+        }
+        if other.last_error.is_some() {
+            self.last_error.clone_from(&other.last_error);
         }
     }
 }

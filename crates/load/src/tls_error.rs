@@ -24,7 +24,7 @@ pub enum TlsError {
         chosen: Option<String>,
     },
     /// A record is longer than TLS allows.
-    #[error("a TLS record of {bytes} bytes")]
+    #[error("a TLS record of {bytes} bytes, longer than TLS allows")]
     RecordTooLong {
         /// Its length.
         bytes: usize,
@@ -44,12 +44,12 @@ pub enum TlsError {
     #[error("the server ended the connection with TLS alert {0}")]
     Alert(u8),
     /// The server asks for new keys again and again, and does not read the answers.
-    #[error("more updates of TLS keys than the server reads answers to")]
+    #[error("the server asks for TLS key updates again and again, and does not read the answers")]
     KeyUpdates,
     /// A certificate authority is no certificate.
     #[error("a certificate authority that cannot be used: {0}")]
     Roots(String),
     /// A name that cannot stand in a certificate.
-    #[error("\"{0}\" is no name of a server")]
+    #[error("\"{0}\" is neither a host name nor an IP address")]
     Name(String),
 }

@@ -8,10 +8,11 @@ use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use kit::http2::{DATA, END_HEADERS, END_STREAM, HEADERS, Http2Peer, frame, serve_http2};
+use kit::http2::{Http2Peer, serve_http2};
 use kit::load::{counted, drivers, exchange, generator_of, hello, run};
 use kit::peer::{Peer, serve};
 use kit::tls::{serve_tls, server_config, speaking};
+use kit::wire::{DATA, END_HEADERS, END_STREAM, HEADERS, frame};
 use tare_load::{DriverChoice, DriverKind, Exchange, ExpectedBody, Protocol, Quota, Settings};
 
 struct Counting;

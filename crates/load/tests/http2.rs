@@ -11,12 +11,14 @@ use kit::fixed::body;
 use kit::h2_server::serve_h2c;
 use kit::http2::*;
 use kit::load::*;
+use kit::peer::serve;
 use kit::tls::{files, speaking};
+use kit::wire::*;
 use tare_load::http1::Response;
 use tare_load::{
-    Captured, DriverChoice, DriverKind, Exchange, ExchangePool, Expected, ExpectedBody, Failure, Generator,
-    Load, LoadError, MissingValue, Process, Protocol, Quota, Schedule, SequenceStep, Settings, StepRule,
-    Think,
+    Captured, Doubt, DriverChoice, DriverKind, Exchange, ExchangePool, Expected, ExpectedBody, Failure,
+    Generator, Limits, Load, LoadError, Measures, MissingValue, Process, Protocol, Quota, Schedule,
+    SequenceStep, Settings, StepRule, Think, evaluate,
 };
 
 const H2: [Protocol; 2] = [Protocol::H2c, Protocol::H2];
@@ -130,7 +132,7 @@ fn bodies_and_uploads_of_a_mebibyte() {
             while let Some(asked) = peer.request() {
                 let bytes =
                     if asked.path == "/count" { asked.body.len().to_string().into() } else { body(1 << 20) };
-                peer.send(answer(asked.stream, &bytes));
+                peer.send(answer_with(asked.stream, &bytes));
             }
         });
         let exchanges = vec![get("/size/1048576", &body(1 << 20)), upload(1 << 20)];
@@ -223,10 +225,10 @@ fn a_connection_that_the_server_recycles_fails_no_request() {
             while let Some(asked) = peer.request() {
                 taken += 1;
                 match taken {
-                    ..50 => drop(peer.send(answer(asked.stream, b"Hello world!"))),
+                    ..50 => drop(peer.send(answer(asked.stream))),
                     50 => {
-                        peer.send(goaway(i32::MAX as u32));
-                        peer.send([goaway(asked.stream), answer(asked.stream, b"Hello world!")].concat());
+                        peer.send(goaway(i32::MAX as u32, 0));
+                        peer.send([goaway(asked.stream, 0), answer(asked.stream)].concat());
                     }
                     _ => {}
                 }
@@ -249,6 +251,94 @@ fn a_connection_that_the_server_recycles_fails_no_request() {
     }
 }
 
+/// Its end comes while the client still sends: what it said before counts, and what it had not taken is sent again.
+#[test]
+fn a_server_that_closes_behind_its_goaway_is_heard_to_the_end() {
+    for (driver, protocol) in ways() {
+        // Of ten that are on their way it takes five, and closes with the others unread: the kernel resets the connection.
+        let target = serve_http2(protocol, &[], |mut peer| {
+            for _ in 0..4 {
+                let Some(asked) = peer.request() else { return };
+                peer.send(answer(asked.stream));
+            }
+            let Some(last) = peer.request() else { return };
+            peer.send([frame(PING, 0, 0, &[0; 8]), goaway(last.stream, 0), answer(last.stream)].concat());
+            std::thread::sleep(ms(2));
+        });
+        let mut generator = generator_by(driver, protocol, target, 1, 10, vec![hello()]);
+        let report = run_replacing(&mut generator, &counted(Quota::Requests(500)));
+        let tally = &report.total.tally;
+        let what = format!("{protocol}, {}: {tally:?} {:?}", driver.name(), report.first_failure);
+        assert_eq!(
+            (tally.answered, tally.failed.total(), tally.connection_failed.total()),
+            (500, 0, 0),
+            "{what}"
+        );
+    }
+}
+
+/// In an open loop the wait for a stream is apart from the service time, and both are time in flight.
+#[test]
+fn waits_for_streams_are_no_fault_of_the_engine() {
+    for (driver, protocol) in ways() {
+        let target = serve_http2(protocol, &[(3, 1)], |mut peer| {
+            while let Some(asked) = peer.request() {
+                std::thread::sleep(ms(1));
+                peer.send(answer(asked.stream));
+            }
+        });
+        let mut generator = generator_by(driver, protocol, target, 1, 10, vec![hello()]);
+        let report = run(&mut generator, &open(2_500.0, Process::Constant, ms(500)));
+        let Measures { tally, stream_wait, .. } = &report.total;
+        assert!(stream_wait.count() > 100, "{tally:?}");
+        let doubts = evaluate(&report, &Limits::default());
+        let is_inconsistent = doubts.iter().any(|doubt| matches!(doubt, Doubt::Inconsistent { .. }));
+        assert!(!is_inconsistent, "{protocol}, {}: {doubts:?} {tally:?}", driver.name());
+    }
+}
+
+/// One attempt for all of its streams is one failure.
+#[test]
+fn a_connection_that_fails_is_counted_once() {
+    for driver in drivers() {
+        // It answers once, and closes every other connection at once.
+        let target = serve(|peer| {
+            if peer.index > 0 {
+                return;
+            }
+            let Some(mut peer) = Http2::begin(peer, &settings_frame(&[])) else { return };
+            if let Some(stream) = peer.request() {
+                peer.send(answer(stream));
+            }
+        });
+        let mut generator = generator_by(driver, Protocol::H2c, target, 1, 50, vec![hello()]);
+        let report = run(&mut generator, &load(50, 100));
+        let failed = report.total.tally.connection_failed.total();
+        // It is tried again every 10 ms.
+        assert!((1..=15).contains(&failed), "{}: {failed}", driver.name());
+    }
+}
+
+/// A connection on which nothing comes any more is given up for another.
+#[test]
+fn a_server_that_falls_silent_is_asked_on_another_connection() {
+    for (driver, protocol) in ways() {
+        let target = serve_http2(protocol, &[], |mut peer| {
+            if peer.index > 0 {
+                return peer.always(b"Hello world!");
+            }
+            while peer.request().is_some() {}
+        });
+        let mut generator = generator_by(driver, protocol, target, 1, 4, vec![hello()]);
+        let load = Load { response_timeout: ms(50), ..load(400, 500) };
+        let report = run_replacing(&mut generator, &load);
+        let tally = &report.total.tally;
+        let what = format!("{protocol}, {}: {tally:?}", driver.name());
+        only(&report, Failure::ResponseTimeout);
+        assert!(tally.failed.total() <= 8 && tally.answered > 100 && tally.connects == 1, "{what}");
+    }
+}
+
 #[test]
 fn a_stream_that_is_reset_fails_alone() {
     for (driver, protocol) in ways() {
@@ -256,11 +346,7 @@ fn a_stream_that_is_reset_fails_alone() {
             let mut count = 0;
             while let Some(asked) = peer.request() {
                 count += 1;
-                let bytes = if count % 10 == 0 {
-                    rst(asked.stream, 2)
-                } else {
-                    answer(asked.stream, b"Hello world!")
-                };
+                let bytes = if count % 10 == 0 { rst_stream(asked.stream, 2) } else { answer(asked.stream) };
                 peer.send(bytes);
             }
         });
@@ -279,9 +365,9 @@ fn a_server_that_closes_fails_what_is_on_its_way() {
         // Of 7 on their way, the first is answered, and of the second the head.
         let target = serve_http2(protocol, &[], |mut peer| {
             let Some(first) = peer.request() else { return };
-            peer.send(answer(first.stream, b"Hello world!"));
+            peer.send(answer(first.stream));
             let Some(second) = peer.request() else { return };
-            peer.send(&answer(second.stream, b"Hello world!")[..9 + 6]);
+            peer.send(&answer(second.stream)[..9 + 6]);
             std::thread::sleep(ms(5));
         });
         let mut generator = generator_by(driver, protocol, target, 1, 7, vec![hello()]);
@@ -305,7 +391,10 @@ fn one_wrong_answer_in_a_thousand_is_found_on_its_stream() {
         let target = serve_http2(protocol, &[], move |mut peer| {
             while let Some(asked) = peer.request() {
                 let is_wrong = seen.fetch_add(1, Ordering::SeqCst) % 1_000 == 777;
-                peer.send(answer(asked.stream, if is_wrong { b"Hello World!" } else { b"Hello world!" }));
+                peer.send(answer_with(
+                    asked.stream,
+                    if is_wrong { b"Hello World!" } else { b"Hello world!" },
+                ));
             }
         });
         let mut generator = generator_by(driver, protocol, target, 2, 20, vec![hello()]);
@@ -326,11 +415,11 @@ fn answers_that_are_mixed_up_are_found() {
             while let Some(asked) = peer.request() {
                 count += 1;
                 if count % 100 != 0 {
-                    peer.send(answer(asked.stream, asked.path.as_bytes()));
+                    peer.send(answer_with(asked.stream, asked.path.as_bytes()));
                 } else if let Some(other) = peer.request() {
                     let crossed = [
-                        answer(other.stream, asked.path.as_bytes()),
-                        answer(asked.stream, other.path.as_bytes()),
+                        answer_with(other.stream, asked.path.as_bytes()),
+                        answer_with(asked.stream, other.path.as_bytes()),
                     ];
                     peer.send(crossed.concat());
                 }
@@ -354,7 +443,7 @@ fn a_stalled_stream_times_out_alone() {
                 let mut is_first = true;
                 while let Some(asked) = peer.request() {
                     if !std::mem::take(&mut is_first) {
-                        peer.send(answer(asked.stream, b"Hello world!"));
+                        peer.send(answer(asked.stream));
                     }
                 }
             });
@@ -376,7 +465,7 @@ fn a_request_that_is_given_up_makes_room_for_those_that_wait() {
             let mut is_first = true;
             while let Some(asked) = peer.request() {
                 if !std::mem::take(&mut is_first) {
-                    peer.send(answer(asked.stream, b"Hello world!"));
+                    peer.send(answer(asked.stream));
                 }
             }
         });

@@ -32,6 +32,8 @@ pub(crate) enum SlotEvent {
     ConnectFailed {
         slot: usize,
         failure: Failure,
+        /// Whether the attempt was made for it; if not, it waited for one that is reported too.
+        is_own: bool,
     },
     /// Something of an answer came, or something that nothing asked for: [`Client::judge`] takes it.
     Received {
@@ -132,8 +134,9 @@ pub(crate) trait Client {
     fn response(&self, slot: usize) -> Option<Response>;
 
     /// Why the connection of a slot did not come about, if more is known than the failure says.
-    fn trouble(&self, _: usize) -> Option<String> {
-        self.tls()?.first_error.as_ref().map(ToString::to_string)
+    fn trouble(&self, _: usize, failure: Failure) -> Option<String> {
+        let of_tls = self.tls().filter(|_| failure == Failure::Tls)?;
+        of_tls.last_error.as_ref().map(ToString::to_string)
     }
 
     /// The beginning of what came, for a sample.
@@ -156,4 +159,12 @@ pub(crate) trait Client {
 
     /// What is known of TLS, if it is spoken.
     fn tls(&self) -> Option<&Handshakes>;
+}
+
+/// What a closed connection is to a request whose answer has begun, or has not.
+fn cut_short(failure: Failure, has_begun: bool) -> Failure {
+    match failure {
+        Failure::ClosedBeforeResponse if has_begun => Failure::ClosedMidResponse,
+        failure => failure,
+    }
 }

@@ -68,6 +68,18 @@ impl Measures {
 }
 
 impl Measures {
+    /// The mean time from the instant an answered request was handed over to its connection to its answer, with a wait for a
+    /// stream of HTTP/2: what a request in flight is counted for.
+    #[must_use]
+    pub fn in_flight_ns_mean(&self) -> f64 {
+        let sum = |histogram: &Histogram| histogram.mean_ns() * histogram.count() as f64;
+        match self.service_time.count() {
+            // In a closed loop a wait for a stream is in the latency.
+            0 => self.latency.mean_ns(),
+            answered => (sum(&self.service_time) + sum(&self.stream_wait)) / answered as f64,
+        }
+    }
+
     /// The mean of all latencies: a lower bound if there are unanswered requests, which count with the time that they had
     /// waited.
     #[must_use]

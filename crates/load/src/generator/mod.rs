@@ -102,7 +102,9 @@ fn advice(failure: Failure) -> &'static str {
         Failure::ConnectTimeout => {
             "the server does not accept in time; give it a longer backlog or more time"
         }
-        Failure::Tls => "see whether it speaks TLS 1.3 there, with a certificate that is trusted",
+        Failure::Tls => {
+            "check that the port speaks TLS 1.3 and the protocol that was asked for, and that its certificate is trusted"
+        }
         Failure::Malformed => "see whether it speaks the protocol that was asked for",
         _ => "check that the server still works",
     }

@@ -137,7 +137,7 @@ fn serve_by<C: Client>(client: C, contract: Contract, orders: &Receiver<Command>
             Command::Pool(pool, requests) => worker.set_pool(pool, requests),
             Command::Open { count, deadline_ns, reply } => {
                 let failure = worker.open(count, deadline_ns).err();
-                let tls_error = worker.client.tls().and_then(|tls| tls.first_error.clone());
+                let tls_error = worker.client.tls().and_then(|tls| tls.last_error.clone());
                 let opened = Opened { slots: worker.open_connections(), failure, tls_error };
                 let _generator_gone = reply.send(opened);
             }

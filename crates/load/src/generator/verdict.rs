@@ -143,13 +143,12 @@ pub fn evaluate(report: &RunReport, limits: &Limits) -> Vec<Doubt> {
 fn little(report: &RunReport, limits: &Limits) -> Option<Doubt> {
     let total = &report.total;
     let answered = total.tally.answered;
-    let times = if total.service_time.count() > 0 { &total.service_time } else { &total.latency };
     // A request that is still waited for at the end was in flight for all of the drain.
     let is_whole = total.tally.in_flight == 0 && total.tally.sent - answered <= answered / 1_000;
     if answered < 1_000 || report.elapsed_ns == 0 || !is_whole {
         return None;
     }
-    let little = times.mean_ns() * answered as f64 / report.elapsed_ns as f64;
+    let little = total.in_flight_ns_mean() * answered as f64 / report.elapsed_ns as f64;
     let in_flight_mean = report.in_flight_mean();
     let off = (in_flight_mean - little).abs() > limits.little_share_max * in_flight_mean.max(little);
     off.then_some(Doubt::Inconsistent { in_flight_mean, little })
@@ -223,6 +222,19 @@ mod tests {
         assert_eq!(names(|report| report.total.tally.connection_failed.add(refused)), ["failing"]);
         assert_eq!(names(|report| report.gone_since_ns = Some(1)), ["gone"]);
         assert_eq!(names(|report| report.total = Measures::default()), [""; 0], "nothing was asked");
+    }
+
+    #[test]
+    fn a_request_that_waits_for_a_stream_is_in_flight() {
+        // Ten in flight, half of the time waiting for a stream: an open loop counts that apart.
+        let wait = |report: &mut RunReport, wait_ns| {
+            for _ in 0..10_000 {
+                report.total.service_time.record(500_000);
+                report.total.stream_wait.record(wait_ns);
+            }
+        };
+        assert_eq!(names(|report| wait(report, 500_000)), [""; 0]);
+        assert_eq!(names(|report| wait(report, 700_000)), ["inconsistent"]);
     }
 
     #[test]

@@ -191,7 +191,7 @@ impl<C: Client> Worker<C> {
                 self.connections[slot].phase = Phase::Open;
                 1
             }
-            SlotEvent::ConnectFailed { slot, failure } => {
+            SlotEvent::ConnectFailed { slot, failure, .. } => {
                 self.shut(slot);
                 *result = result.and(Err(failure));
                 1

@@ -74,6 +74,8 @@ pub enum Http2Error {
     Continuation,
     #[error("a header block of more than {BLOCK_BYTES_MAX} bytes", BLOCK_BYTES_MAX = super::BLOCK_BYTES_MAX)]
     BlockTooLong,
+    #[error("headers of more than {} bytes", super::BLOCK_BYTES_MAX)]
+    ListTooLong,
     #[error("a header block of more than {BLOCK_FRAMES_MAX} frames", BLOCK_FRAMES_MAX = super::BLOCK_FRAMES_MAX)]
     BlockFrames,
     #[error("a header block that cannot be decoded")]
@@ -82,10 +84,17 @@ pub enum Http2Error {
     Setting { id: u16, value: u32 },
     #[error("a window of more than 2^31 - 1 bytes")]
     WindowOverflow,
-    #[error("a window update of nothing")]
+    #[error("more data than its window allows")]
+    BeyondWindow,
+    #[error("a WINDOW_UPDATE of 0 bytes")]
     EmptyWindowUpdate,
-    #[error("{IDLE_FRAMES_MAX} frames in a row that bring no answer nearer", IDLE_FRAMES_MAX = super::IDLE_FRAMES_MAX)]
+    #[error(
+        "{} frames in a row, such as SETTINGS or PING, and none belongs to an answer",
+        super::IDLE_FRAMES_MAX
+    )]
     Flood,
+    #[error("the server sends frames that need an answer, and does not read the answers")]
+    Unread,
     #[error("the server ended the connection: GOAWAY with {0}")]
     GoneAway(ErrorCode),
 }
@@ -97,10 +106,12 @@ impl Http2Error {
             Http2Error::FrameTooLong { .. } | Http2Error::FrameLength { .. } => ErrorCode::FRAME_SIZE,
             Http2Error::ClosedStream(_) => ErrorCode::STREAM_CLOSED,
             Http2Error::Hpack => ErrorCode::COMPRESSION,
-            Http2Error::WindowOverflow => ErrorCode::FLOW_CONTROL,
-            Http2Error::Flood | Http2Error::BlockTooLong | Http2Error::BlockFrames => {
-                ErrorCode::ENHANCE_YOUR_CALM
-            }
+            Http2Error::WindowOverflow | Http2Error::BeyondWindow => ErrorCode::FLOW_CONTROL,
+            Http2Error::Flood
+            | Http2Error::Unread
+            | Http2Error::BlockTooLong
+            | Http2Error::ListTooLong
+            | Http2Error::BlockFrames => ErrorCode::ENHANCE_YOUR_CALM,
             Http2Error::GoneAway(_) => ErrorCode::NO_ERROR,
             _ => ErrorCode::PROTOCOL,
         }
@@ -113,18 +124,16 @@ impl Http2Error {
 pub enum HeadError {
     #[error("a response without exactly one :status of three digits")]
     Status,
-    #[error("a pseudo-header that no response has, or behind other headers")]
+    #[error("a pseudo-header other than `:status`, or one after an ordinary header")]
     PseudoHeader,
     #[error("a header name that is empty, or has capital letters or other characters that none has")]
     Name,
     #[error("a header value with a line end or a zero byte")]
     Value,
-    #[error("a header of the connection, which HTTP/2 has not")]
+    #[error("a connection header such as `transfer-encoding`, which HTTP/2 forbids")]
     ConnectionHeader,
     #[error("a content-length that is not one decimal number")]
     ContentLength,
-    #[error("headers of more than {BLOCK_BYTES_MAX} bytes", BLOCK_BYTES_MAX = super::BLOCK_BYTES_MAX)]
-    TooLong,
     #[error("a content-length that is not the length of the body")]
     BodyLength,
     #[error("trailers that do not end the stream, or data before a head")]

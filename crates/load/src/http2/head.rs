@@ -85,7 +85,9 @@ impl HeadReader {
     fn decode(&mut self, bytes: &[u8]) -> Result<Block, Http2Error> {
         let mut parts = Parts { keeps_fields: self.keeps_fields, ..Parts::default() };
         let decoded = self.decoder.decode(bytes, |name, value| parts.take(name, value));
-        let is_changed = decoded.map_err(|_| Http2Error::Hpack)?;
+        // The rest of a list that is too long is not decoded, so the table is not known any more.
+        let error = if parts.is_too_long() { Http2Error::ListTooLong } else { Http2Error::Hpack };
+        let is_changed = decoded.map_err(|_| error)?;
         let block = parts.block();
         if is_changed {
             self.known = 0;
@@ -125,12 +127,15 @@ struct Parts {
 }
 
 impl Parts {
-    fn take(&mut self, name: &[u8], value: &[u8]) {
+    fn is_too_long(&self) -> bool {
+        self.bytes > BLOCK_BYTES_MAX
+    }
+
+    /// Says whether there may be more.
+    fn take(&mut self, name: &[u8], value: &[u8]) -> bool {
         self.bytes += name.len() + value.len();
-        if self.bytes > BLOCK_BYTES_MAX {
-            self.error = Some(HeadError::TooLong);
-            self.fields.clear();
-            return;
+        if self.is_too_long() {
+            return false;
         }
         let checked = match name {
             [b':', ..] => self.pseudo(name, value),
@@ -142,6 +147,7 @@ impl Parts {
         if self.keeps_fields && !name.starts_with(b":") {
             self.fields.push((String::from_utf8_lossy(name).into_owned(), value.to_vec()));
         }
+        true
     }
 
     fn pseudo(&mut self, name: &[u8], value: &[u8]) -> Result<(), HeadError> {

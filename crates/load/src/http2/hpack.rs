@@ -48,24 +48,26 @@ impl HpackDecoder {
         }
     }
 
-    /// Calls back with each field of a block. Says whether the block changed the table.
+    /// Calls back with each field of a block, until one is not taken: a few bytes may stand for a long field. Says whether the block
+    /// changed the table.
     pub(super) fn decode(
         &mut self,
         block: &[u8],
-        mut take: impl FnMut(&[u8], &[u8]),
+        mut take: impl FnMut(&[u8], &[u8]) -> bool,
     ) -> Result<bool, HpackError> {
         let (mut rest, mut has_field, mut is_changed) = (block, false, false);
         while let Some(&first) = rest.first() {
-            match first {
+            let is_taken = match first {
                 0x80.. => {
                     let (name, value) = self.field(integer(&mut rest, 7)?)?;
-                    take(name, value);
+                    take(name, value)
                 }
                 0x40..0x80 => {
                     self.literal(&mut rest, 6)?;
-                    take(&self.name, &self.value);
+                    let is_taken = take(&self.name, &self.value);
                     self.add();
                     is_changed = true;
+                    is_taken
                 }
                 // Before all fields, or not at all (section 4.2).
                 0x20..0x40 if has_field => return Err(HpackError),
@@ -76,8 +78,11 @@ impl HpackDecoder {
                 }
                 _ => {
                     self.literal(&mut rest, 4)?;
-                    take(&self.name, &self.value);
+                    take(&self.name, &self.value)
                 }
+            };
+            if !is_taken {
+                return Err(HpackError);
             }
             has_field = true;
         }
@@ -192,7 +197,10 @@ mod tests {
 
     fn decode(decoder: &mut HpackDecoder, block: &[u8]) -> Result<Fields, HpackError> {
         let mut fields = Fields::new();
-        decoder.decode(block, |name, value| fields.push((name.to_vec(), value.to_vec())))?;
+        decoder.decode(block, |name, value| {
+            fields.push((name.to_vec(), value.to_vec()));
+            true
+        })?;
         Ok(fields)
     }
 
@@ -300,7 +308,7 @@ mod tests {
     #[test]
     fn a_block_says_whether_it_changed_the_table() {
         let mut decoder = HpackDecoder::new(4096);
-        let mut changes = |block: &[u8]| decoder.decode(block, |_, _| {});
+        let mut changes = |block: &[u8]| decoder.decode(block, |_, _| true);
         assert_eq!(changes(&[0x88]), Ok(false));
         assert_eq!(changes(b"\x00\x01a\x01b"), Ok(false));
         assert_eq!(changes(b"\x10\x01a\x01b"), Ok(false));
@@ -317,12 +325,12 @@ mod tests {
         for nth in 0..1_000 {
             let value = vec![b'v'; nth % 300];
             let block = [b"\x40\x01a".to_vec(), string(&value, false)].concat();
-            decoder.decode(&block, |_, _| {}).unwrap();
+            decoder.decode(&block, |_, _| true).unwrap();
             let bytes: usize = decoder.entries.iter().map(|entry| entry.bytes.len() + ENTRY_BYTES).sum();
             assert!(bytes == decoder.bytes && bytes <= 4096 && !decoder.entries.is_empty());
         }
         let large = [b"\x40\x01a".to_vec(), string(&vec![b'v'; 5_000], false)].concat();
-        decoder.decode(&large, |_, _| {}).unwrap();
+        decoder.decode(&large, |_, _| true).unwrap();
         assert!(
             decoder.entries.is_empty() && decoder.bytes == 0,
             "it has no room for that, nor for anything else"

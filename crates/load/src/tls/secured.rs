@@ -16,6 +16,9 @@ use crate::tls_error::TlsError;
 /// How much text is sealed at a time, so that a long upload does not lie in memory twice.
 const TEXT_BYTES_MAX: usize = 256 * 1024;
 
+/// A record with an alert in it: header, alert, type of content, tag. It may be one with two bytes of text as well.
+const ALERT_RECORD_BYTES: usize = 5 + 2 + 1 + 16;
+
 /// How much of answers to updates of keys waits for a server that does not read.
 const REPLIES_BYTES_MAX: usize = 16 * 1024;
 
@@ -47,6 +50,14 @@ struct RecordReading {
     hangup: bool,
 }
 
+/// What came of a record before whoever is above asked for it.
+#[derive(Debug)]
+struct ReadAhead {
+    slot: usize,
+    outcome: Result<Read, TlsError>,
+    hangup: bool,
+}
+
 /// Connections over TLS.
 #[derive(Debug)]
 pub(crate) struct Secured<D> {
@@ -55,6 +66,8 @@ pub(crate) struct Secured<D> {
     outgoing: Outgoing,
     slots: Vec<TlsSlot>,
     reading: Option<RecordReading>,
+    /// What stood behind the last text and was read with it.
+    ahead: Option<ReadAhead>,
     /// The text of the last `Received`, and whose it is.
     text: (usize, Text),
     handshakes: Handshakes,
@@ -68,6 +81,7 @@ impl<D: Driver> Secured<D> {
             outgoing: Outgoing::new(slots),
             slots: std::iter::repeat_with(TlsSlot::default).take(slots).collect(),
             reading: None,
+            ahead: None,
             text: (0, Text::Given(0..0)),
             handshakes: Handshakes::default(),
         }
@@ -172,9 +186,16 @@ impl<D: Driver> Secured<D> {
             _ => self.below.received_mut(),
         };
         let mut at = reading.at.min(bytes.len());
-        let outcome = session.read(bytes, &mut at);
+        let mut outcome = session.read(bytes, &mut at);
+        let mut hangup = reading.hangup;
+        if matches!(outcome, Ok(Read::Text(Text::Given(_)))) && bytes.len() - at == ALERT_RECORD_BYTES {
+            // Whoever reads an answer is to know that the peer has said its last word behind it.
+            let ahead = session.read(bytes, &mut at);
+            let is_closed = matches!(ahead, Ok(Read::Closed));
+            self.ahead = Some(ReadAhead { slot, outcome: ahead, hangup });
+            hangup = is_closed;
+        }
         let is_last = at == bytes.len() && !session.has_carried_record();
-        let mut outcome = outcome;
         if !session.reply.is_empty() {
             own.waiting.append(&mut session.reply);
             if own.waiting.len() > REPLIES_BYTES_MAX {
@@ -183,16 +204,24 @@ impl<D: Driver> Secured<D> {
             // A failure to send it is found by the next send.
             let _ = self.flush(slot);
         }
+        if matches!(outcome, Ok(Read::Text(_))) {
+            if reading.at != usize::MAX {
+                reading.at = at;
+            }
+            self.reading = (!is_last).then_some(reading);
+        }
+        self.came(slot, outcome, hangup && is_last)
+    }
+
+    /// The event of what was read.
+    #[inline]
+    fn came(&mut self, slot: usize, outcome: Result<Read, TlsError>, hangup: bool) -> Option<Event> {
         match outcome {
             Ok(Read::Nothing) => None,
             Ok(Read::Closed) => Some(Event::Closed { slot }),
             Ok(Read::Text(text)) => {
                 self.text = (slot, text);
-                if reading.at != usize::MAX {
-                    reading.at = at;
-                }
-                self.reading = (!is_last).then_some(reading);
-                Some(Event::Received { slot, hangup: reading.hangup && is_last })
+                Some(Event::Received { slot, hangup })
             }
             Err(error) => {
                 self.handshakes.failed(error);
@@ -233,8 +262,10 @@ impl<D: Driver> Secured<D> {
             Event::Closed { slot } if matches!(self.slots[slot].phase, TlsPhase::Handshaking(_)) => {
                 Some(self.handshake_failed(slot, TlsError::ClosedInHandshake))
             }
+            // Without `close_notify` it may have been cut off: no answer ends by it (RFC 9112, 9.8).
+            Event::Closed { slot } => Some(self.ended(slot, Failure::ClosedBeforeResponse)),
             Event::Failed { slot, failure } => Some(self.ended(slot, failure)),
-            Event::Closed { .. } | Event::ConnectFailed { .. } => Some(event),
+            Event::ConnectFailed { .. } => Some(event),
         }
     }
 }
@@ -287,6 +318,9 @@ impl<D: Driver> Driver for Secured<D> {
         if self.reading.is_some_and(|reading| reading.slot == slot) {
             self.reading = None;
         }
+        if self.ahead.as_ref().is_some_and(|ahead| ahead.slot == slot) {
+            self.ahead = None;
+        }
         self.below.close(slot);
     }
 
@@ -302,6 +336,12 @@ impl<D: Driver> Driver for Secured<D> {
     #[inline]
     fn next_event(&mut self) -> Option<Event> {
         loop {
+            if let Some(ReadAhead { slot, outcome, hangup }) = self.ahead.take() {
+                if let Some(event) = self.came(slot, outcome, hangup) {
+                    return Some(event);
+                }
+                continue;
+            }
             if let Some(reading) = self.reading.take() {
                 if let Some(event) = self.read(reading) {
                     return Some(event);

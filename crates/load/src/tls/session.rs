@@ -15,6 +15,8 @@ const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 const NEW_SESSION_TICKET: u8 = 4;
 const KEY_UPDATE: u8 = 24;
 const CLOSE_NOTIFY: u8 = 0;
+/// A warning before the end (RFC 8446, 6.1): the JDK sends it before each `close_notify`.
+const USER_CANCELED: u8 = 90;
 /// How many records are sealed with one key: rustls renews its own as often (RFC 8446, section 5.5). Tests do it now and then.
 const RECORDS_MAX: u64 = if cfg!(test) { 10 } else { 1 << 24 };
 
@@ -154,8 +156,16 @@ impl TlsSession {
             match (content, &text) {
                 (Content::Data, Text::Given(range) | Text::Carried(range)) if range.is_empty() => {}
                 (Content::Data, _) => return Ok(Read::Text(text)),
-                (Content::Alert, Text::Given(range)) => return alert(&bytes[range.clone()]),
-                (Content::Alert, Text::Carried(range)) => return alert(&self.carry[range.clone()]),
+                (Content::Alert, Text::Given(range)) => {
+                    if let Some(end) = alert(&bytes[range.clone()])? {
+                        return Ok(end);
+                    }
+                }
+                (Content::Alert, Text::Carried(range)) => {
+                    if let Some(end) = alert(&self.carry[range.clone()])? {
+                        return Ok(end);
+                    }
+                }
                 (Content::Handshake, Text::Given(range)) => {
                     self.message.extend_from_slice(&bytes[range.clone()]);
                     self.messages()?;
@@ -230,9 +240,11 @@ impl TlsSession {
     }
 }
 
-fn alert(body: &[u8]) -> Result<Read, TlsError> {
+/// What an alert ends the connection with, if it does.
+fn alert(body: &[u8]) -> Result<Option<Read>, TlsError> {
     match body {
-        [_, CLOSE_NOTIFY] => Ok(Read::Closed),
+        [_, CLOSE_NOTIFY] => Ok(Some(Read::Closed)),
+        [_, USER_CANCELED] => Ok(None),
         [_, kind] => Err(TlsError::Alert(*kind)),
         _ => Err(TlsError::Undecryptable),
     }

@@ -60,10 +60,10 @@ pub const ALL: &[Hostile] = &[
     of("HTTP/1.1", Meant::Fails, |mut peer| peer.once("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")),
     of("no SETTINGS", Meant::Fails, |peer| with(peer, b"", |http2| http2.always(answer))),
     of("SETTINGS out of range", Meant::Fails, |peer| {
-        with(peer, &settings(&[(INITIAL_WINDOW_SIZE, 1 << 31)]), |http2| http2.always(answer));
+        with(peer, &settings_frame(&[(INITIAL_WINDOW_SIZE, 1 << 31)]), |http2| http2.always(answer));
     }),
     of("frames of no size", Meant::Fails, |peer| {
-        with(peer, &settings(&[(MAX_FRAME_SIZE, 0)]), |http2| http2.always(answer));
+        with(peer, &settings_frame(&[(MAX_FRAME_SIZE, 0)]), |http2| http2.always(answer));
     }),
     of("reset of every stream", Meant::Fails, |peer| {
         greeted(
@@ -154,10 +154,12 @@ pub const ALL: &[Hostile] = &[
         endless_block(peer, &literal("x", &[b'y'; 100]))
     }),
     of("endless SETTINGS", Meant::Endless, |peer| {
-        after_request(peer, |http2, _| http2.flood(&settings(&[])))
+        after_request(peer, |http2, _| http2.flood(&settings_frame(&[])))
     }),
     of("SETTINGS that change for ever", Meant::Endless, |peer| {
-        let both = [settings(&[(HEADER_TABLE_SIZE, 0)]), settings(&[(HEADER_TABLE_SIZE, u32::MAX)])].concat();
+        let both =
+            [settings_frame(&[(HEADER_TABLE_SIZE, 0)]), settings_frame(&[(HEADER_TABLE_SIZE, u32::MAX)])]
+                .concat();
         after_request(peer, |http2, _| http2.flood(&both));
     }),
     of("endless PING", Meant::Endless, |peer| {
@@ -180,13 +182,17 @@ pub const ALL: &[Hostile] = &[
         always(peer, |stream| frame(HEADERS, END_HEADERS, stream, BLOCK));
     }),
     of("no streams at all", Meant::Endless, |peer| {
-        with(peer, &settings(&[(MAX_CONCURRENT_STREAMS, 0)]), |http2| while http2.receive().is_some() {});
+        with(
+            peer,
+            &settings_frame(&[(MAX_CONCURRENT_STREAMS, 0)]),
+            |http2| while http2.receive().is_some() {},
+        );
     }),
 ];
 
 /// Only a request with a body sees it: no window is ever opened.
 pub const NO_WINDOW: Hostile = of("a window of zero", Meant::Endless, |peer| {
-    let closed = settings(&[(INITIAL_WINDOW_SIZE, 0)]);
+    let closed = settings_frame(&[(INITIAL_WINDOW_SIZE, 0)]);
     with(peer, &closed, |http2| http2.always(answer));
 });
 
@@ -197,7 +203,7 @@ fn with(peer: Peer, first: &[u8], act: impl FnOnce(&mut Http2)) {
 }
 
 fn greeted(peer: Peer, act: impl FnOnce(&mut Http2)) {
-    with(peer, &settings(&[]), act);
+    with(peer, &settings_frame(&[]), act);
 }
 
 fn always(peer: Peer, answer: impl Fn(u32) -> Vec<u8>) {
@@ -286,7 +292,7 @@ fn pushed(stream: u32) -> Vec<u8> {
 
 /// Who opens a second one is refused it, after a moment in which an honest client opens none.
 fn one_at_a_time(peer: Peer) {
-    with(peer, &settings(&[(MAX_CONCURRENT_STREAMS, 1)]), |http2| {
+    with(peer, &settings_frame(&[(MAX_CONCURRENT_STREAMS, 1)]), |http2| {
         // Those that were sent before the SETTINGS came are no fault.
         let mut is_known = false;
         let mut open: Option<u32> = None;
@@ -328,7 +334,7 @@ fn late_settings(peer: Peer) {
 
 /// A request with a body comes through it slowly; it is closed again and again by SETTINGS.
 fn small_window(peer: Peer) {
-    with(peer, &settings(&[(INITIAL_WINDOW_SIZE, 10)]), |http2| http2.always(answer));
+    with(peer, &settings_frame(&[(INITIAL_WINDOW_SIZE, 10)]), |http2| http2.always(answer));
 }
 
 fn goaway_after_some(peer: Peer) {

@@ -9,19 +9,10 @@ use tare_load::Protocol;
 
 use super::peer::{Peer, serve};
 use super::tls::{serve_tls, server_config};
-
-pub const DATA: u8 = 0;
-pub const HEADERS: u8 = 1;
-pub const RST_STREAM: u8 = 3;
-pub const SETTINGS: u8 = 4;
-pub const PUSH_PROMISE: u8 = 5;
-pub const PING: u8 = 6;
-pub const GOAWAY: u8 = 7;
-pub const WINDOW_UPDATE: u8 = 8;
-pub const CONTINUATION: u8 = 9;
-pub const END_STREAM: u8 = 1;
-pub const ACK: u8 = 1;
-pub const END_HEADERS: u8 = 4;
+use super::wire::{
+    ACK, DATA, END_HEADERS, END_STREAM, HEADERS, PING, PREFACE, RST_STREAM, SETTINGS, WINDOW_UPDATE,
+    answer_with, frame, settings_frame,
+};
 
 /// Bytes in both directions.
 pub trait Bytes: Read + Write {}
@@ -68,53 +59,12 @@ fn with<S: Bytes>(peer: Peer<S>, settings: &[(u16, u32)], behave: &impl Fn(Http2
         read: Vec::new(),
         at: 0,
     };
-    let mut preface = [0; 24];
+    let mut preface = [0; PREFACE.len()];
     if peer.stream.read_exact(&mut preface).is_err() || !peer.settings(settings) {
         return;
     }
-    assert_eq!(&preface, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+    assert_eq!(preface, PREFACE);
     behave(peer);
-}
-
-/// A frame.
-pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-    let mut out = (payload.len() as u32).to_be_bytes()[1..].to_vec();
-    out.extend([kind, flags]);
-    out.extend(stream.to_be_bytes());
-    out.extend_from_slice(payload);
-    out
-}
-
-pub fn settings_frame(settings: &[(u16, u32)]) -> Vec<u8> {
-    let payload: Vec<u8> = settings
-        .iter()
-        .flat_map(|(id, value)| [&id.to_be_bytes()[..], &value.to_be_bytes()].concat())
-        .collect();
-    frame(SETTINGS, 0, 0, &payload)
-}
-
-pub fn goaway(last: u32) -> Vec<u8> {
-    frame(GOAWAY, 0, 0, &[last.to_be_bytes(), [0; 4]].concat())
-}
-
-pub fn rst(stream: u32, code: u32) -> Vec<u8> {
-    frame(RST_STREAM, 0, stream, &code.to_be_bytes())
-}
-
-/// A whole answer in as few frames as it takes, its head without the table and without Huffman's code.
-pub fn answer(stream: u32, body: &[u8]) -> Vec<u8> {
-    let length = body.len().to_string();
-    // 200 and content-length are 8 and 28 of the static table.
-    let block = [&[0x88, 0x0f, 13, length.len() as u8], length.as_bytes()].concat();
-    let mut out = frame(HEADERS, END_HEADERS, stream, &block);
-    let mut parts = body.chunks(16_384).peekable();
-    while let Some(part) = parts.next() {
-        out.extend(frame(DATA, if parts.peek().is_none() { END_STREAM } else { 0 }, stream, part));
-    }
-    if body.is_empty() {
-        out.extend(frame(DATA, END_STREAM, stream, &[]));
-    }
-    out
 }
 
 impl Http2Peer<'_> {
@@ -201,7 +151,7 @@ impl Http2Peer<'_> {
     /// Answers every request with this body.
     pub fn always(&mut self, body: &[u8]) {
         while let Some(asked) = self.request() {
-            if !self.send(answer(asked.stream, body)) {
+            if !self.send(answer_with(asked.stream, body)) {
                 return;
             }
         }

@@ -33,7 +33,7 @@ pub const BODY: &[u8] = b"Hello world!";
 /// `:status: 200` and `content-length: 12`, both without the dynamic table.
 pub const BLOCK: &[u8] = &[0x88, 0x0f, 0x0d, 2, b'1', b'2'];
 
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+pub const PREFACE: [u8; 24] = *b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// A frame of any length that three bytes can say.
 pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
@@ -44,7 +44,7 @@ pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-pub fn settings(settings: &[(u16, u32)]) -> Vec<u8> {
+pub fn settings_frame(settings: &[(u16, u32)]) -> Vec<u8> {
     let bytes = settings.iter().flat_map(|(name, value)| {
         name.to_be_bytes().into_iter().chain(value.to_be_bytes()).collect::<Vec<_>>()
     });
@@ -65,7 +65,23 @@ pub fn window_update(stream: u32, by: u32) -> Vec<u8> {
 
 /// The right answer of a stream.
 pub fn answer(stream: u32) -> Vec<u8> {
-    [frame(HEADERS, END_HEADERS, stream, BLOCK), frame(DATA, END_STREAM, stream, BODY)].concat()
+    answer_with(stream, BODY)
+}
+
+/// A whole answer in as few frames as it takes, its head without the table and without Huffman's code.
+pub fn answer_with(stream: u32, body: &[u8]) -> Vec<u8> {
+    let length = body.len().to_string();
+    // 200 and content-length are 8 and 28 of the static table.
+    let block = [&[0x88, 0x0f, 13, length.len() as u8], length.as_bytes()].concat();
+    let mut bytes = frame(HEADERS, END_HEADERS, stream, &block);
+    let mut parts = body.chunks(16_384).peekable();
+    while let Some(part) = parts.next() {
+        bytes.extend(frame(DATA, if parts.peek().is_none() { END_STREAM } else { 0 }, stream, part));
+    }
+    if body.is_empty() {
+        bytes.extend(frame(DATA, END_STREAM, stream, &[]));
+    }
+    bytes
 }
 
 /// A header in a block: a literal that is not indexed, its name in full.

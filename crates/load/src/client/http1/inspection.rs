@@ -4,6 +4,7 @@
 //! worker remembers, per exchange, the last response it accepted and takes equal bytes for an equal response.
 //! Where a head changes, as with a Date, the first response of each second is read in full.
 
+use crate::client::cut_short;
 use crate::exchange::Exchange;
 use crate::http1::{Decoder, Framing, ParseError, Piece, Response, parse_response};
 use crate::judgement::{Judgement, Memo, Outcome};
@@ -67,14 +68,18 @@ impl Inspection {
         outcome
     }
 
+    /// Whether something of the response came.
+    pub(super) fn has_begun(&self) -> bool {
+        self.decoder.has_begun()
+    }
+
     /// Takes the end of the connection.
     pub(super) fn eof(&mut self, exchange: &Exchange, memo: &mut Memo, check: bool) -> Outcome {
         if self.decoder.eof().is_ok() {
             return self.judgement.conclude(exchange, memo, check, false);
         }
-        let begun = self.decoder.has_begun();
-        let closed = if begun { Failure::ClosedMidResponse } else { Failure::ClosedBeforeResponse };
-        Outcome::Failed { failure: closed, keep_alive: false }
+        let failure = cut_short(Failure::ClosedBeforeResponse, self.has_begun());
+        Outcome::Failed { failure, keep_alive: false }
     }
 
     /// The status of the response, if its head came.

@@ -5,7 +5,7 @@ mod inspection;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Client, Expectation, Prepared, SlotEvent, ToSend, Traffic};
+use super::{Client, Expectation, Prepared, SlotEvent, ToSend, Traffic, cut_short};
 use crate::driver::{self, Driver, own_range};
 use crate::endpoint::Route;
 use crate::exchange::ExchangePool;
@@ -81,10 +81,13 @@ impl<D: Driver> Http1<D> {
             driver::Event::Sendable { slot, sent } => self.sendable(slot, sent),
             driver::Event::Connected { slot } => Some(SlotEvent::Connected { slot, is_new: true }),
             driver::Event::ConnectFailed { slot, failure } => {
-                Some(SlotEvent::ConnectFailed { slot, failure })
+                Some(SlotEvent::ConnectFailed { slot, failure, is_own: true })
             }
             driver::Event::Closed { slot } => Some(SlotEvent::Closed { slot }),
-            driver::Event::Failed { slot, failure } => Some(SlotEvent::Failed { slot, failure }),
+            driver::Event::Failed { slot, failure } => {
+                let failure = cut_short(failure, self.slots[slot].inspection.has_begun());
+                Some(SlotEvent::Failed { slot, failure })
+            }
         }
     }
 }

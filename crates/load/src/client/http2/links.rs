@@ -4,6 +4,14 @@ use std::ops::Range;
 
 use super::*;
 
+impl Link {
+    /// Whether a request can be sent at once.
+    #[inline]
+    pub(super) fn has_room(&self) -> bool {
+        self.can_send && self.connection.has_room()
+    }
+}
+
 impl<D: Driver> Http2<D> {
     pub(super) fn slots_of(&self, link: usize) -> Range<usize> {
         let first = link * self.streams;
@@ -24,26 +32,42 @@ impl<D: Driver> Http2<D> {
         while let Some(link) = self.dirty.pop() {
             self.links[link].is_dirty = false;
             if let Err(failure) = self.flush(link) {
-                self.fail(link, failure, None);
+                self.cannot_send(link, failure);
             }
         }
     }
 
-    pub(super) fn flush(&mut self, link: usize) -> Result<(), Failure> {
-        loop {
-            let Link { connection, unsent, is_connected, .. } = &mut self.links[link];
-            if !*is_connected || !Range::is_empty(unsent) || connection.outgoing().is_empty() {
-                return Ok(());
-            }
-            let Some(bytes) = self.driver.own(link) else { return Ok(()) };
-            bytes.clear();
-            std::mem::swap(bytes, connection.outgoing());
-            *unsent = own_range(0..bytes.len());
-            self.push(link)?;
+    fn flush(&mut self, link: usize) -> Result<(), Failure> {
+        while self.flush_once(link)? {
             // What was held back because so much waited to be sent.
             self.links[link].connection.pump(&self.requests);
             self.start_waiting(link);
         }
+        Ok(())
+    }
+
+    /// Hands over what the connection has to send by now. Says whether that was anything.
+    pub(super) fn flush_once(&mut self, link: usize) -> Result<bool, Failure> {
+        let Link { connection, unsent, can_send, .. } = &mut self.links[link];
+        if !*can_send || !Range::is_empty(unsent) || connection.outgoing().is_empty() {
+            return Ok(false);
+        }
+        let Some(bytes) = self.driver.own(link) else { return Ok(false) };
+        bytes.clear();
+        std::mem::swap(bytes, connection.outgoing());
+        *unsent = own_range(0..bytes.len());
+        self.push(link)?;
+        Ok(true)
+    }
+
+    /// The peer takes nothing any more. What it sent before, answers and perhaps a GOAWAY, may still be read: the end of the
+    /// connection comes behind it, as an event of its own.
+    fn cannot_send(&mut self, link: usize, failure: Failure) {
+        if self.links[link].phase != LinkPhase::Open || failure != Failure::Reset {
+            return self.ended(link, failure);
+        }
+        self.links[link].can_send = false;
+        self.links[link].unsent = 0..0;
     }
 
     pub(super) fn push(&mut self, link: usize) -> Result<(), Failure> {
@@ -61,7 +85,7 @@ impl<D: Driver> Http2<D> {
         let pushed = if self.links[link].unsent.is_empty() { Ok(()) } else { self.push(link) };
         match pushed {
             Ok(()) => self.touch(link),
-            Err(failure) => self.fail(link, failure, None),
+            Err(failure) => self.cannot_send(link, failure),
         }
     }
 
@@ -80,7 +104,7 @@ impl<D: Driver> Http2<D> {
     /// Sends requests that waited, as far as there is room.
     #[inline]
     pub(super) fn start_waiting(&mut self, link: usize) {
-        while !self.links[link].waiting.is_empty() && self.links[link].connection.has_room() {
+        while !self.links[link].waiting.is_empty() && self.links[link].has_room() {
             if let Some(slot) = self.links[link].waiting.pop_front() {
                 self.start(slot);
                 self.events.push_back(SlotEvent::Started { slot });
@@ -90,30 +114,63 @@ impl<D: Driver> Http2<D> {
 
     /// The peer's settings came.
     pub(super) fn ready(&mut self, link: usize) {
-        let replaces = matches!(self.links[link].phase, LinkPhase::Connecting { replaces: true });
-        self.links[link].phase = LinkPhase::Open;
-        if replaces {
+        let began = self.began(link);
+        if self.links[link].phase == (LinkPhase::Connecting { began: None }) {
             self.events.push_back(SlotEvent::Replaced { slot: link * self.streams });
         }
-        let mut is_new = !replaces;
+        self.links[link].phase = LinkPhase::Open;
         for slot in self.slots_of(link) {
             if self.slots[slot].phase == SlotPhase::Connecting {
                 self.slots[slot].phase = SlotPhase::Idle;
-                self.events.push_back(SlotEvent::Connected { slot, is_new: std::mem::take(&mut is_new) });
+                self.events.push_back(SlotEvent::Connected { slot, is_new: began == Some(slot) });
             }
         }
         self.start_waiting(link);
     }
 
+    /// The slot for which a connection is being made.
+    fn began(&self, link: usize) -> Option<usize> {
+        match self.links[link].phase {
+            LinkPhase::Connecting { began } => began,
+            LinkPhase::Closed | LinkPhase::Open => None,
+        }
+    }
+
+    /// What becomes of a connection, a slot of which was given up in this phase: one on which nothing comes any more is of no use.
+    pub(super) fn given_up_with(&self, link: usize, phase: SlotPhase) -> Option<Failure> {
+        let Link { phase: of_link, given_up, .. } = &self.links[link];
+        match (of_link, phase) {
+            (LinkPhase::Connecting { .. }, SlotPhase::Connecting | SlotPhase::Waiting) => {
+                Some(Failure::ConnectTimeout)
+            }
+            (LinkPhase::Open, SlotPhase::Busy) if *given_up >= self.streams => Some(Failure::ResponseTimeout),
+            _ => None,
+        }
+    }
+
     /// The connection is over, and with it what is on its way.
     pub(super) fn fail(&mut self, link: usize, failure: Failure, trouble: Option<Http2Error>) {
         let trouble = trouble.map(Trouble::Connection);
+        let began = self.began(link);
         for slot in self.slots_of(link) {
+            let was_said = self.take_connected(slot).is_none();
             let own = &mut self.slots[slot];
             match own.phase {
                 SlotPhase::Closed => continue,
-                SlotPhase::Connecting => self.events.push_back(SlotEvent::ConnectFailed { slot, failure }),
+                // Nothing was said yet of its being open.
+                SlotPhase::Idle if !was_said => {
+                    self.events.push_back(SlotEvent::ConnectFailed { slot, failure, is_own: false });
+                }
+                SlotPhase::Connecting => {
+                    let is_own = began == Some(slot);
+                    self.events.push_back(SlotEvent::ConnectFailed { slot, failure, is_own });
+                }
                 SlotPhase::Idle | SlotPhase::Complete => self.events.push_back(SlotEvent::Closed { slot }),
+                // What was never sent has no wrong answer.
+                SlotPhase::Waiting if failure.is_wrong_answer() => {
+                    let failure = Failure::ClosedBeforeResponse;
+                    self.events.push_back(SlotEvent::Failed { slot, failure });
+                }
                 SlotPhase::Waiting => self.events.push_back(SlotEvent::Failed { slot, failure }),
                 SlotPhase::Busy => {
                     let has_begun = self.links[link].connection.head(slot % self.streams).is_some();
@@ -128,6 +185,13 @@ impl<D: Driver> Http2<D> {
         self.close_link(link);
     }
 
+    /// Takes the event back that a slot is open.
+    fn take_connected(&mut self, slot: usize) -> Option<SlotEvent> {
+        let is_it = |event: &SlotEvent| matches!(event, SlotEvent::Connected { slot: of, .. } if *of == slot);
+        let place = self.events.iter().position(is_it)?;
+        self.events.remove(place)
+    }
+
     pub(super) fn close_link(&mut self, link: usize) {
         if self.reading.is_some_and(|reading| reading.link == link) {
             self.reading = None;
@@ -135,7 +199,7 @@ impl<D: Driver> Http2<D> {
         self.driver.close(link);
         let streams = self.streams;
         let own = &mut self.links[link];
-        (own.phase, own.is_connected) = (LinkPhase::Closed, false);
+        (own.phase, own.can_send, own.given_up) = (LinkPhase::Closed, false, 0);
         own.unsent = 0..0;
         own.waiting.clear();
         own.connection = Http2Connection::new(streams);
@@ -156,7 +220,7 @@ impl<D: Driver> Http2<D> {
         self.close_link(link);
         self.links[link].waiting = waiting;
         match self.driver.connect(link, &route) {
-            Ok(()) => self.links[link].phase = LinkPhase::Connecting { replaces: true },
+            Ok(()) => self.links[link].phase = LinkPhase::Connecting { began: None },
             Err(failure) => self.fail(link, failure, None),
         }
     }

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Client, Expectation, Prepared, SlotEvent, ToSend, Traffic};
+use super::{Client, Expectation, Prepared, SlotEvent, ToSend, Traffic, cut_short};
 use crate::driver::{self, Driver, own_range};
 use crate::endpoint::Route;
 use crate::exchange::ExchangePool;
@@ -19,7 +19,7 @@ use crate::http1::{Response, Version};
 use crate::http2::{
     Encoder, ErrorCode, HeadError, Http2Connection, Http2Error, Request, RequestList, Scheme, Sent,
 };
-use crate::judgement::{Judgement, Outcome};
+use crate::judgement::{Judgement, Outcome, empty};
 use crate::negotiated::Handshakes;
 use crate::tally::{Failure, SAMPLE_BYTES_MAX};
 
@@ -79,8 +79,8 @@ enum LinkPhase {
     Closed,
     /// The connection, or the settings of the peer, are still to come.
     Connecting {
-        /// Whether it takes the place of another.
-        replaces: bool,
+        /// The slot for which it is made; none if it takes the place of another connection.
+        began: Option<usize>,
     },
     Open,
 }
@@ -89,8 +89,8 @@ enum LinkPhase {
 #[derive(Debug)]
 struct Link {
     phase: LinkPhase,
-    /// Whether the driver has connected it, so that it can send.
-    is_connected: bool,
+    /// Whether it can send: the driver has connected it, and no send failed.
+    can_send: bool,
     connection: Http2Connection,
     /// What the driver has not accepted of the bytes of this connection.
     unsent: Range<usize>,
@@ -99,6 +99,8 @@ struct Link {
     is_dirty: bool,
     /// How many of its slots are not closed.
     open_slots: usize,
+    /// How many streams were given up since something was received.
+    given_up: usize,
 }
 
 /// What was received last, as far as it is read.
@@ -144,12 +146,13 @@ impl<D: Driver> Http2<D> {
         let requests = Arc::<RequestList>::default();
         let link = || Link {
             phase: LinkPhase::Closed,
-            is_connected: false,
+            can_send: false,
             connection: Http2Connection::new(streams),
             unsent: 0..0,
             waiting: VecDeque::new(),
             is_dirty: false,
             open_slots: 0,
+            given_up: 0,
         };
         Http2 {
             driver,
@@ -190,6 +193,7 @@ impl<D: Driver> Client for Http2<D> {
 
     fn connect(&mut self, slot: usize, route: &Route) -> Result<(), Failure> {
         let link = slot / self.streams;
+        self.slots[slot].trouble = None;
         match self.links[link].phase {
             LinkPhase::Open => {
                 self.slots[slot].phase = SlotPhase::Idle;
@@ -199,7 +203,7 @@ impl<D: Driver> Client for Http2<D> {
             LinkPhase::Closed => {
                 self.driver.connect(link, route)?;
                 self.route = Some(route.clone());
-                self.links[link].phase = LinkPhase::Connecting { replaces: false };
+                self.links[link].phase = LinkPhase::Connecting { began: Some(slot) };
                 self.slots[slot].phase = SlotPhase::Connecting;
             }
         }
@@ -213,7 +217,7 @@ impl<D: Driver> Client for Http2<D> {
         own.judgement.start();
         (own.is_head, own.is_head_judged) = (is_head, false);
         (own.keep_bytes_max, own.trouble) = (keep_bytes_max, None);
-        own.kept.clear();
+        empty(&mut own.kept);
     }
 
     #[inline]
@@ -227,7 +231,7 @@ impl<D: Driver> Client for Http2<D> {
                 own.listed = None;
             }
         }
-        if self.links[link].waiting.is_empty() && self.links[link].connection.has_room() {
+        if self.links[link].waiting.is_empty() && self.links[link].has_room() {
             self.start(slot);
         } else {
             own.phase = SlotPhase::Waiting;
@@ -299,8 +303,9 @@ impl<D: Driver> Client for Http2<D> {
         })
     }
 
-    fn trouble(&self, slot: usize) -> Option<String> {
-        let of_tls = || self.tls()?.first_error.as_ref().map(ToString::to_string);
+    fn trouble(&self, slot: usize, failure: Failure) -> Option<String> {
+        let of_tls =
+            || self.tls().filter(|_| failure == Failure::Tls)?.last_error.as_ref().map(ToString::to_string);
         self.slots[slot].trouble.as_ref().map(Trouble::say).or_else(of_tls)
     }
 
@@ -317,10 +322,12 @@ impl<D: Driver> Client for Http2<D> {
 
     fn close(&mut self, slot: usize) {
         let link = slot / self.streams;
-        match std::mem::take(&mut self.slots[slot].phase) {
+        let phase = std::mem::take(&mut self.slots[slot].phase);
+        match phase {
             SlotPhase::Closed => return,
             SlotPhase::Busy => {
                 self.links[link].connection.cancel(slot % self.streams);
+                self.links[link].given_up += 1;
                 self.touch(link);
             }
             SlotPhase::Waiting => self.links[link].waiting.retain(|waiting| *waiting != slot),
@@ -330,6 +337,9 @@ impl<D: Driver> Client for Http2<D> {
         self.events.retain(|event| slot_of(event) != slot);
         self.links[link].open_slots -= 1;
         self.left.push(link);
+        if let Some(failure) = self.given_up_with(link, phase) {
+            self.fail(link, failure, None);
+        }
     }
 
     fn is_open(&self, slot: usize) -> bool {
@@ -357,8 +367,10 @@ impl<D: Driver> Client for Http2<D> {
                 continue;
             }
             self.flush_all();
-            let event = self.driver.next_event()?;
-            self.event(event);
+            if self.events.is_empty() {
+                let event = self.driver.next_event()?;
+                self.event(event);
+            }
         }
     }
 
@@ -368,14 +380,6 @@ impl<D: Driver> Client for Http2<D> {
 
     fn tls(&self) -> Option<&Handshakes> {
         self.driver.tls()
-    }
-}
-
-/// What a closed connection is to a request whose answer has begun, or has not.
-fn cut_short(failure: Failure, has_begun: bool) -> Failure {
-    match failure {
-        Failure::ClosedBeforeResponse if has_begun => Failure::ClosedMidResponse,
-        failure => failure,
     }
 }
 

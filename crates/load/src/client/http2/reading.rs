@@ -18,7 +18,7 @@ impl<D: Driver> Http2<D> {
             }
             Err(error) => {
                 // The peer is informed, if that can be sent at once.
-                let _ = self.flush(link);
+                let _ = self.flush_once(link);
                 return self.fail(link, Failure::Malformed, Some(error));
             }
             Ok(Some(event)) => {
@@ -81,12 +81,13 @@ impl<D: Driver> Http2<D> {
         match event {
             driver::Event::Received { slot: link, .. } => {
                 self.traffic.received_bytes += self.driver.received().len() as u64;
+                self.links[link].given_up = 0;
                 self.reading = Some(ChunkReading { link, at: 0 });
             }
             driver::Event::Sendable { slot: link, sent } => self.sendable(link, sent),
             // The preface and the settings are the first to be sent.
             driver::Event::Connected { slot: link } => {
-                self.links[link].is_connected = true;
+                self.links[link].can_send = true;
                 self.touch(link);
             }
             driver::Event::ConnectFailed { slot: link, failure } => self.fail(link, failure, None),
@@ -104,7 +105,7 @@ impl<D: Driver> Http2<D> {
                 (_, 0) => {
                     self.links[link].connection.close();
                     // Not of importance where it cannot be sent.
-                    let _ = self.flush(link);
+                    let _ = self.flush_once(link);
                     self.close_link(link);
                 }
                 _ => {

@@ -94,8 +94,11 @@ impl<C: Client> Run<'_, C> {
     fn offer(&mut self, due_ns: u64, now_ns: u64) {
         let Some(queue) = &mut self.queue else { return };
         if queue.waiting == 0 {
-            if let Some(slot) = queue.idle.pop_front() {
-                return self.send(slot, 1, Some(due_ns), now_ns);
+            while let Some(slot) = queue.idle.pop_front() {
+                // The end of its connection is an event that was not handled yet.
+                if self.worker.client.is_open(slot) {
+                    return self.send(slot, 1, Some(due_ns), now_ns);
+                }
             }
             queue.oldest = queue.next.clone();
         }

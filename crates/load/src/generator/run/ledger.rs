@@ -143,6 +143,7 @@ impl Ledger {
 
     /// A connection took the place of one that the peer ended in good order.
     pub(super) fn replaced(&mut self) {
+        self.refused_ns = None;
         self.measures.tally.connects += 1;
     }
 

@@ -186,7 +186,9 @@ impl<'a, C: Client> Run<'a, C> {
             SlotEvent::Connected { slot, is_new } => self.connected(slot, is_new, now_ns),
             SlotEvent::Started { slot } => self.started(slot, now_ns),
             SlotEvent::Replaced { .. } => self.ledger.replaced(),
-            SlotEvent::ConnectFailed { slot, failure } => self.connect_failed(slot, failure, now_ns),
+            SlotEvent::ConnectFailed { slot, failure, is_own } => {
+                self.connect_failed(slot, failure, is_own, now_ns)
+            }
             SlotEvent::Closed { slot } => self.closed(slot, now_ns),
             SlotEvent::Failed { slot, failure } => self.broken(slot, failure, now_ns),
         }
@@ -234,8 +236,12 @@ impl<'a, C: Client> Run<'a, C> {
                         self.broken(slot, Failure::ResponseTimeout, now_ns);
                     }
                 }
-                Phase::Connecting if handled_ns.saturating_sub(connection.since_ns) >= connect_timeout_ns => {
-                    self.connect_failed(slot, Failure::ConnectTimeout, now_ns);
+                // Of slots that wait for one connection the first ends the attempt; that of the others is an event then.
+                Phase::Connecting
+                    if handled_ns.saturating_sub(connection.since_ns) >= connect_timeout_ns
+                        && self.worker.client.is_open(slot) =>
+                {
+                    self.connect_failed(slot, Failure::ConnectTimeout, true, now_ns);
                 }
                 _ => {}
             }

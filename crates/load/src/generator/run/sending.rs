@@ -206,7 +206,7 @@ impl<C: Client> Run<'_, C> {
                 let connection = &mut worker.connections[slot];
                 (connection.phase, connection.since_ns) = (Phase::Connecting, now_ns);
             }
-            Err(failure) => self.connect_failed(slot, failure, now_ns),
+            Err(failure) => self.connect_failed(slot, failure, true, now_ns),
         }
     }
 
@@ -223,14 +223,17 @@ impl<C: Client> Run<'_, C> {
         self.on_idle(slot, now_ns);
     }
 
-    pub(super) fn connect_failed(&mut self, slot: usize, failure: Failure, now_ns: u64) {
-        self.ledger.connection_failed(failure, now_ns);
+    /// One that several slots waited for is counted once.
+    pub(super) fn connect_failed(&mut self, slot: usize, failure: Failure, is_own: bool, now_ns: u64) {
+        if is_own {
+            self.ledger.connection_failed(failure, now_ns);
+        }
         let client = &self.worker.client;
         self.ledger.sample(failure, now_ns, || Sample {
             failure,
             exchange: String::new(),
             expected: "a connection".to_owned(),
-            got: client.trouble(slot).unwrap_or_default().into_bytes(),
+            got: client.trouble(slot, failure).unwrap_or_default().into_bytes(),
             at_ns: 0,
         });
         self.connecting_ended();

@@ -83,12 +83,14 @@ impl Http2Connection {
         }
     }
 
-    /// A frame that brings no answer nearer.
+    /// A frame that belongs to no answer.
     fn counts_as_idle(&mut self) -> Result<(), Http2Error> {
         self.idle_frames += 1;
-        // Answers to such frames pile up where the peer does not read.
-        match self.idle_frames > IDLE_FRAMES_MAX || self.out.len() > OUT_BYTES_MAX * 4 {
-            true => Err(Http2Error::Flood),
+        if self.idle_frames > IDLE_FRAMES_MAX {
+            return Err(Http2Error::Flood);
+        }
+        match self.out.len() > OUT_BYTES_MAX * 4 {
+            true => Err(Http2Error::Unread),
             false => Ok(()),
         }
     }
@@ -168,7 +170,10 @@ impl Http2Connection {
         // Also one that is not wanted any more: the next ones refer to what it adds to the table.
         let block = self.heads.read(bytes)?;
         let head = FrameHead { length: bytes.len(), kind: frame::HEADERS, flags: 0, stream };
-        let Some(place) = self.place(head)? else { return Ok(None) };
+        let Some(place) = self.place(head)? else {
+            self.counts_as_idle()?;
+            return Ok(None);
+        };
         if matches!(block.head, Ok(ResponseHead { status: 100..200, .. })) {
             self.counts_as_idle()?;
         }
@@ -235,10 +240,11 @@ impl Http2Connection {
         is_over: bool,
     ) -> Http2Event<'a> {
         self.live.remove(stream);
-        if !is_over {
+        // Or else the stream would stay open on this side: the rest of an upload is not sent.
+        let is_early = self.streams[place].upload.take().is_some();
+        if !is_over || is_early {
             self.reset(stream, ErrorCode::PROTOCOL);
         }
-        self.streams[place].upload = None;
         Http2Event::Malformed { place, error }
     }
 
@@ -259,9 +265,7 @@ impl Http2Connection {
             self.unacknowledged_bytes = 0;
         }
         let Some(place) = self.place(head)? else {
-            if head.length == 0 {
-                self.counts_as_idle()?;
-            }
+            self.counts_as_idle()?;
             return Ok(None);
         };
         if self.streams[place].head.is_none() {
@@ -271,7 +275,7 @@ impl Http2Connection {
         // Until there is data in it: it may be padding alone.
         self.counts_as_idle()?;
         let Stream { id, given_bytes, .. } = &mut self.streams[place];
-        *given_bytes = given_bytes.saturating_sub(bytes);
+        *given_bytes = given_bytes.checked_sub(bytes).ok_or(Http2Error::BeyondWindow)?;
         if *given_bytes < WINDOW_BYTES / 2 && !head.has(frame::END_STREAM) {
             frame::window_update(&mut self.out, *id, WINDOW_BYTES - *given_bytes);
             *given_bytes = WINDOW_BYTES;

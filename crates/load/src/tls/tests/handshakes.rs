@@ -14,9 +14,9 @@ fn negotiated(pair: &Pair) -> &Negotiated {
 #[test]
 fn each_suite_is_spoken() {
     let suites = [
-        (cipher_suite::TLS13_AES_128_GCM_SHA256, "TLS13_AES_128_GCM_SHA256"),
-        (cipher_suite::TLS13_AES_256_GCM_SHA384, "TLS13_AES_256_GCM_SHA384"),
-        (cipher_suite::TLS13_CHACHA20_POLY1305_SHA256, "TLS13_CHACHA20_POLY1305_SHA256"),
+        (cipher_suite::TLS13_AES_128_GCM_SHA256, "TLS_AES_128_GCM_SHA256"),
+        (cipher_suite::TLS13_AES_256_GCM_SHA384, "TLS_AES_256_GCM_SHA384"),
+        (cipher_suite::TLS13_CHACHA20_POLY1305_SHA256, "TLS_CHACHA20_POLY1305_SHA256"),
     ];
     for (suite, name) in suites {
         let provider = CryptoProvider { cipher_suites: vec![suite], ..aws_lc_rs::default_provider() };

@@ -148,6 +148,8 @@ struct Pair {
     /// How the server's bytes are cut; all at once behind the last one.
     cuts: VecDeque<usize>,
     events: Vec<Event>,
+    /// What was known of the peer's end with each text.
+    hangups: Vec<bool>,
     /// The text that came to the client, and to the server.
     text: Vec<u8>,
     server_text: Vec<u8>,
@@ -169,6 +171,7 @@ impl Pair {
             server: server(config),
             cuts: VecDeque::new(),
             events: Vec::new(),
+            hangups: Vec::new(),
             text: Vec::new(),
             server_text: Vec::new(),
             server_failed: false,
@@ -222,7 +225,8 @@ impl Pair {
         self.client.wait(0);
         while let Some(event) = self.client.next_event() {
             match event {
-                Event::Received { .. } => {
+                Event::Received { hangup, .. } => {
+                    self.hangups.push(hangup);
                     let text = self.client.received().to_vec();
                     assert_eq!(text, self.client.received_mut());
                     self.text.extend(text);

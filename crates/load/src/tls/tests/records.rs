@@ -82,6 +82,33 @@ fn alerts_are_read() {
 }
 
 #[test]
+fn a_warning_before_the_end_changes_nothing() {
+    let mut forged = forged();
+    forged.give(Content::Data, b"bye");
+    forged.give(Content::Alert, &[1, 90]);
+    assert_eq!((&forged.pair.text[..], forged.pair.error()), (&b"bye"[..], None));
+    forged.give(Content::Alert, &[1, 0]);
+    assert_eq!(forged.pair.events.last(), Some(&Event::Closed { slot: 0 }));
+}
+
+/// Whoever reads an answer must know that there will be no other on this connection, as without TLS.
+#[test]
+fn the_end_behind_a_text_is_known_with_it() {
+    for (last, expected) in [(Content::Alert, true), (Content::Data, false)] {
+        let mut forged = forged();
+        let mut sealed = Vec::new();
+        forged.keys.seal(Content::Data, b"bye", &mut sealed);
+        // A text as long as an alert is a text.
+        forged.keys.seal(last, &[1, 0], &mut sealed);
+        forged.pair.give(&sealed);
+        assert_eq!(forged.pair.hangups[0], expected, "{last:?}");
+        let text = if expected { &b"bye"[..] } else { b"bye\x01\0" };
+        assert_eq!((&forged.pair.text[..], forged.pair.error()), (text, None));
+        assert_eq!(forged.pair.events.last() == Some(&Event::Closed { slot: 0 }), expected);
+    }
+}
+
+#[test]
 fn a_record_that_is_replayed_is_refused() {
     let mut forged = forged();
     let mut sealed = Vec::new();

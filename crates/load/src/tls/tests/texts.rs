@@ -127,11 +127,12 @@ fn an_orderly_close_is_one_on_both_sides() {
 }
 
 #[test]
-fn a_close_without_an_alert_is_handed_on() {
+fn a_close_without_an_alert_may_have_cut_something_off() {
     let mut pair = Pair::open(ordinary(), options());
     pair.client_wire().events.push_back(Event::Closed { slot: 0 });
     pair.client_goes_on();
-    assert_eq!(pair.events.last(), Some(&Event::Closed { slot: 0 }));
+    let failure = Failure::ClosedBeforeResponse;
+    assert_eq!((pair.events.last(), pair.error()), (Some(&Event::Failed { slot: 0, failure }), None));
 }
 
 #[test]
