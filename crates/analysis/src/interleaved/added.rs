@@ -15,6 +15,9 @@ use crate::estimate::Estimate;
 /// What one row takes more than another of the same service.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AddedCost {
+    pub service: String,
+    /// Whether it is the service that the run relates all others to.
+    pub is_reference: bool,
     /// Label of the row with the protocol.
     pub label: String,
     pub language: String,
@@ -46,6 +49,7 @@ pub fn added_costs(kept: &StoredRun, report: &Report) -> Vec<AddedCost> {
         report.rows.iter().filter_map(|row| ProtocolRow::of(row, kept, &rounds)).collect();
     let looks = plan.until.planned();
     let estimate = |differences: &Differences| differences.estimate(looks.as_ref());
+    let reference = rows.iter().find(|row| row.row.label == report.reference);
     let mut found = Vec::new();
     for one in &rows {
         for base in rows.iter().filter(|base| is_base(base.planned, one.planned)) {
@@ -53,6 +57,8 @@ pub fn added_costs(kept: &StoredRun, report: &Report) -> Vec<AddedCost> {
             let Some(added_cpu_ns) = estimate(&added) else { continue };
             let Some(base_cpu_ns) = base.row.cpu_ns_per_request else { continue };
             found.push(AddedCost {
+                service: one.planned.service.clone(),
+                is_reference: reference.is_some_and(|it| it.planned.service == one.planned.service),
                 label: one.row.label.clone(),
                 language: one.row.language.clone(),
                 protocol: one.planned.protocol,
@@ -60,7 +66,7 @@ pub fn added_costs(kept: &StoredRun, report: &Report) -> Vec<AddedCost> {
                 base_protocol: base.planned.protocol,
                 base_cpu_ns,
                 added_cpu_ns,
-                beyond_reference_ns: of_reference(&rows, one, base, report).and_then(|[with, without]| {
+                beyond_reference_ns: of_reference(&rows, one, base, reference).and_then(|[with, without]| {
                     let four = [one, base, with, without];
                     estimate(&Differences::of(four, |[one, base, with, without]| {
                         (one - base) - (with - without)
@@ -77,9 +83,9 @@ fn of_reference<'a, 'b>(
     rows: &'b [ProtocolRow<'a>],
     one: &ProtocolRow,
     base: &ProtocolRow,
-    report: &Report,
+    reference: Option<&ProtocolRow>,
 ) -> Option<[&'b ProtocolRow<'a>; 2]> {
-    let reference = rows.iter().find(|row| row.row.label == report.reference)?;
+    let reference = reference?;
     if reference.planned.service == one.planned.service {
         return None;
     }

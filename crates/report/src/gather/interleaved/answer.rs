@@ -28,6 +28,11 @@ pub(crate) fn answer(report: &Report) -> String {
             None => without_order(all, report),
         },
     };
+    as_far_as_it_went(report, &said)
+}
+
+/// Sentences without their last period, behind how far the run went, if it is not over.
+pub(super) fn as_far_as_it_went(report: &Report, said: &str) -> String {
     let blocks = several(report.blocks, "block");
     match report.ending {
         // One in progress looks like one that was cut off.

@@ -8,8 +8,8 @@ use tare_load::Negotiated;
 
 use crate::{document::Section, gather::columns::Columns};
 
-const LEAD: &str = "What client and service agreed on in their TLS handshakes. Services are compared as they are only if they agree on \
-                    the same: a cipher or a group costs what it costs, whatever the framework.";
+const LEAD: &str = "What the generator and each service agreed on, read from every handshake of the run, warm-ups included. Services \
+                    that agreed on different suites or groups differ by more than the framework.";
 
 /// What one service agreed on, with the number of handshakes.
 struct Agreed {
@@ -37,8 +37,10 @@ pub(super) fn section(kept: &StoredRun) -> Option<Section> {
         .text("group", "group", |row| row.negotiated.group.clone())
         .text("alpn", "ALPN", |row| row.negotiated.alpn.clone())
         .count("handshakes", "handshakes", |row| row.handshakes as usize)
-        .count("full", "full, of the service", |row| row.full as usize)
-        .count("resumed", "resumed, of the service", |row| row.resumed as usize);
+        .count("full", "full handshakes", |row| row.full as usize)
+        .help("of the service, whatever they agreed on: with certificate and signature")
+        .count("resumed", "resumed handshakes", |row| row.resumed as usize)
+        .help("of the service, whatever they agreed on: they continue an earlier session, without certificate and signature");
     let section = Section::new("handshakes", "TLS handshakes", LEAD, columns.table("TLS handshakes", rows));
     Some(match different {
         1 => section.note("all services agreed on the same version, suite and group"),

@@ -46,7 +46,8 @@ pub(crate) fn document(kept: &StoredRun, loads: &[AtLoad], run: &Path) -> Docume
     let behind_ranks = document.sections.len().min(1);
     document.sections.splice(behind_ranks..behind_ranks, added::section(&first, &loads[0], loads.len() > 1));
     document.sections.extend(pairs::section(&first, &loads[0], loads.len() > 1));
-    if let Some(answer) = versions::answer(&first) {
+    let of_protocols = || Some(loads::answer_at(loads, &added::answer(&first, report)?));
+    if let Some(answer) = versions::answer(&first).or_else(of_protocols) {
         document.answer = answer;
     }
     if let Some(wrong) = answer::wrong_answers(loads) {
