@@ -59,6 +59,8 @@ int main(int argc, char* argv[]) try {
     tls.emplace(ssl::context::tls_server);
     load(*tls, settings);
     accept(io, acceptor, [&tls, limit](tcp::socket socket) {
+      beast::error_code gone;  // the client may be: the handshake says so
+      socket.set_option(tcp::no_delay(true), gone);
       std::make_shared<TlsSession>(std::move(socket), *tls, limit)->run();
     });
   } else {

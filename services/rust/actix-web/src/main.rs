@@ -52,6 +52,7 @@ async fn serve(settings: Settings) -> io::Result<()> {
     let server = HttpServer::new(move || App::new().app_data(work.clone()).configure(routes::configure))
         .workers(settings.threads)
         .keep_alive(KEEP_ALIVE)
+        .client_request_timeout(KEEP_ALIVE)
         .disable_signals();
     let address = (Ipv4Addr::LOCALHOST, settings.port);
     let server = match settings.protocol {

@@ -1,16 +1,41 @@
 package tare;
 
-/** What the environment variables {@code PORT}, {@code THREADS} and {@code DELAY_MS} say. */
-record Settings(int port, int threads, int delayMs) {
+import java.io.File;
+
+/** What the environment variables say; without TLS there are no files. */
+record Settings(
+    int port, int threads, int delayMs, File certificates, File key, boolean http2) {
 
   static Settings fromEnvironment() {
+    File certificates = file("TLS_CERT");
+    File key = file("TLS_KEY");
+    if ((certificates == null) != (key == null)) {
+      throw refuse("TLS_CERT and TLS_KEY must be set together");
+    }
+    String protocol = System.getenv().getOrDefault("PROTOCOL", "http/1.1");
+    if (!protocol.equals("http/1.1") && !protocol.equals(certificates == null ? "h2c" : "h2")) {
+      throw refuse("PROTOCOL must be http/1.1, or h2 with TLS_CERT, or h2c without");
+    }
     return new Settings(
         integer("PORT", null, 1, 65_535),
         integer("THREADS", "1", 1, 1024),
-        integer("DELAY_MS", "0", 0, 60_000));
+        integer("DELAY_MS", "0", 0, 60_000),
+        certificates,
+        key,
+        !protocol.equals("http/1.1"));
   }
 
-  /** A value that will not do ends the program with status 2. */
+  boolean tls() {
+    return certificates != null;
+  }
+
+  /** Ends the program with status 2. */
+  static AssertionError refuse(String why) {
+    System.err.println(why);
+    System.exit(2);
+    return new AssertionError();
+  }
+
   private static int integer(String name, String fallback, int min, int max) {
     String text = System.getenv().getOrDefault(name, fallback);
     try {
@@ -21,8 +46,18 @@ record Settings(int port, int threads, int delayMs) {
     } catch (NumberFormatException e) {
       // Told below, with what is out of range.
     }
-    System.err.println(name + " must be an integer from " + min + " to " + max);
-    System.exit(2);
-    throw new AssertionError();
+    throw refuse(name + " must be an integer from " + min + " to " + max);
+  }
+
+  private static File file(String name) {
+    String path = System.getenv(name);
+    if (path == null) {
+      return null;
+    }
+    File file = new File(path);
+    if (!file.canRead()) {
+      throw refuse(name + " must be a file that can be read");
+    }
+    return file;
   }
 }

@@ -3,6 +3,7 @@ package tare;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.networknt.config.Config;
 import com.networknt.server.Server;
+import com.networknt.server.ServerConfig;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Properties;
@@ -16,7 +17,8 @@ public final class Service {
       return;
     }
     // Refuses bad values; those of config/server.yml are the same variables.
-    Settings.fromEnvironment();
+    Settings settings = Settings.fromEnvironment();
+    ServerConfig.getInstance().setEnableHttp2(settings.http2());
     Config.getInstance()
         .getMapper()
         .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)

@@ -1,16 +1,31 @@
 package tare;
 
-/** What the environment variables {@code PORT}, {@code THREADS} and {@code DELAY_MS} say. */
-record Settings(int port, int threads, int delayMs) {
+/**
+ * What the environment variables {@code PORT}, {@code THREADS}, {@code DELAY_MS} and {@code
+ * PROTOCOL} say.
+ */
+record Settings(int port, int threads, int delayMs, boolean http2) {
 
   static Settings fromEnvironment() {
+    String protocol = System.getenv().getOrDefault("PROTOCOL", "http/1.1");
+    if (System.getenv("TLS_CERT") != null
+        || !protocol.equals("http/1.1") && !protocol.equals("h2c")) {
+      throw refuse("PROTOCOL must be http/1.1 or h2c, without TLS_CERT");
+    }
     return new Settings(
         integer("PORT", null, 1, 65_535),
         integer("THREADS", "1", 1, 1024),
-        integer("DELAY_MS", "0", 0, 60_000));
+        integer("DELAY_MS", "0", 0, 60_000),
+        protocol.equals("h2c"));
   }
 
-  /** A value that will not do ends the program with status 2. */
+  /** Ends the program with status 2. */
+  private static AssertionError refuse(String why) {
+    System.err.println(why);
+    System.exit(2);
+    return new AssertionError();
+  }
+
   private static int integer(String name, String fallback, int min, int max) {
     String text = System.getenv().getOrDefault(name, fallback);
     try {
@@ -21,8 +36,6 @@ record Settings(int port, int threads, int delayMs) {
     } catch (NumberFormatException e) {
       // Told below, with what is out of range.
     }
-    System.err.println(name + " must be an integer from " + min + " to " + max);
-    System.exit(2);
-    throw new AssertionError();
+    throw refuse(name + " must be an integer from " + min + " to " + max);
   }
 }

@@ -1,11 +1,13 @@
 package tare;
 
+import static spark.Spark.awaitInitialization;
 import static spark.Spark.get;
 import static spark.Spark.halt;
 import static spark.Spark.initExceptionHandler;
 import static spark.Spark.ipAddress;
 import static spark.Spark.port;
 import static spark.Spark.post;
+import static spark.Spark.secure;
 
 import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
@@ -14,6 +16,8 @@ import com.google.gson.JsonParseException;
 import com.google.gson.Strictness;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -51,8 +55,21 @@ public final class Service {
     EmbeddedServers.add(
         EmbeddedServers.Identifiers.JETTY,
         new EmbeddedJettyFactory().withThreadPool(Pool.create(settings.threads())));
-    routes(settings.delayMs());
+    if (settings.tls()) {
+      serveTls(settings);
+    } else {
+      routes(settings.delayMs());
+    }
     Termination.onSigterm(Service::stop);
+  }
+
+  /** The first route starts Spark, which then reads the key store. */
+  private static void serveTls(Settings settings) throws IOException {
+    Path keyStore = Tls.keyStore(settings);
+    secure(keyStore.toString(), Tls.PASSWORD, null, null);
+    routes(settings.delayMs());
+    awaitInitialization();
+    Files.delete(keyStore);
   }
 
   private static void routes(int delayMs) {
