@@ -44,7 +44,7 @@ pub fn check_protocols(plan: &Plan, contracts: &BTreeMap<String, Contract>) -> R
             }
             if protocol.is_http2() && point.connection_use.requests.is_some() {
                 return Err(format!(
-                    "{label}: \"requests-per-connection\" is of HTTP/1.1, and streams of HTTP/2 share a connection"
+                    "{label}: \"requests-per-connection\" works over HTTP/1.1 only: leave it out, or leave out the rows in h2 and h2c"
                 ));
             }
         }

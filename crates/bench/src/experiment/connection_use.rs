@@ -37,7 +37,7 @@ impl ConnectionUse {
     pub fn describe(&self, connections: usize) -> String {
         let streams = match self.streams {
             1 => String::new(),
-            streams => format!(", over HTTP/2 {} of {streams} streams", connections / streams),
+            streams => format!(" (over HTTP/2 {} with {streams} streams each)", connections / streams),
         };
         let requests = match self.requests {
             None => String::new(),
@@ -57,7 +57,7 @@ mod tests {
     fn only_what_is_unusual_is_said() {
         assert_eq!(ConnectionUse::default().describe(64), "");
         let shared = ConnectionUse { streams: 16, ..ConnectionUse::default() };
-        assert_eq!(shared.describe(64), ", over HTTP/2 4 of 16 streams");
+        assert_eq!(shared.describe(64), " (over HTTP/2 4 with 16 streams each)");
         assert_eq!(shared.connections(64, Protocol::H2c), 4);
         assert_eq!(shared.connections(64, Protocol::Http1Tls), 64);
         let each = ConnectionUse { streams: 1, requests: Some(1), resumes: true };

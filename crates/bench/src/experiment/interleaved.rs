@@ -252,7 +252,7 @@ mod tests {
         let pinning = tare_host::cpus::Pinning { server: vec![0], generator: vec![1] };
         let plan = crate::plan::Plan::interleaved(&experiment, &[], 1, pinning);
         assert!(plan.points.iter().all(|point| point.connection_use.streams == 16));
-        assert_eq!(plan.points[0].part, "64 connections, over HTTP/2 4 of 16 streams");
+        assert_eq!(plan.points[0].part, "64 connections (over HTTP/2 4 with 16 streams each)");
         let each = ConnectionUse { streams: 1, requests: Some(1), resumes: true };
         assert_eq!(used("requests-per-connection = 1\nresume = true"), each);
         let error = |keys: &str| parse(keys).unwrap_err().to_string();

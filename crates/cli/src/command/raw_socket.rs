@@ -14,7 +14,7 @@ use tare_host::signals;
 /// Start the built-in server: one fixed response from a raw socket, without an HTTP framework
 ///
 /// It does as little as a server can: one read and one write per request. Services are compared with it.
-/// With a certificate and its key it speaks TLS 1.3 and nothing else on its port. Over HTTP/2 it answers each stream.
+/// With a certificate and its key it speaks TLS 1.3 and nothing else on its port. Over HTTP/2 it gives each request the same fixed answer.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -32,7 +32,8 @@ pub(crate) struct Args {
     /// The contract whose response is sent, a name or the path of a file; it must have only one
     #[arg(long, default_value = "hello")]
     contract: String,
-    /// What the port is asked in: http/1.1, h2 (HTTP/2 over TLS) or h2c (HTTP/2 without TLS, with prior knowledge)
+    /// What the port speaks: http/1.1 (over TLS if there is a certificate), h2 (HTTP/2 over TLS, which needs a certificate) or h2c
+    /// (HTTP/2 without TLS, with prior knowledge)
     #[arg(long, env = "PROTOCOL", default_value = "http/1.1")]
     protocol: String,
     /// Speak TLS with this certificate: a PEM file, the server's own first if it is a chain

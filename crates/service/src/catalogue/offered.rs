@@ -23,7 +23,7 @@ impl Service {
 
     /// How a client speaks to it.
     pub fn channel(&self) -> Channel {
-        Channel { protocol: self.protocol, certificates: self.certificates.clone(), client: None }
+        Channel { protocol: self.protocol, trusts: self.certificates.clone().into() }
     }
 
     /// How it differs from the service of its folder that is asked in plain HTTP/1.1, if it does.
@@ -59,7 +59,7 @@ impl Service {
         let reason = self.not_offered.iter().find(|other| other.protocol == protocol);
         Some(match reason {
             Some(reason) => reason.why.clone(),
-            None => format!("{protocol} is not offered by the framework"),
+            None => format!("this service does not offer {protocol}"),
         })
     }
 }

@@ -160,7 +160,7 @@ fn a_row_is_chosen_in_a_protocol() {
     assert_eq!(of(&found[2]), ("mux".to_owned(), Protocol::H2c, "mux+h2c".to_owned()));
     let differences: Vec<_> = found.iter().map(|row| row.service.difference().unwrap()).collect();
     assert_eq!(differences, ["http/1.1 over TLS", "slower, h2", "h2c", "h2c", "h2"]);
-    assert_eq!(found[1].service.why_not_asked().unwrap(), "h2 is not offered by the framework");
+    assert_eq!(found[1].service.why_not_asked().unwrap(), "this service does not offer h2");
     assert_eq!(found[4].service.why_not_asked(), None);
     assert_eq!(labels(&rows("group:go+h2,mux+h2c")), ["mux+h2", "mux:slow+h2", "mux+h2c"]);
     let error = select(&catalogue, ["mux+h3"]).unwrap_err().to_string();
@@ -243,7 +243,7 @@ fn a_manifest_says_in_which_protocols_it_may_be_asked() {
     assert_eq!(offers(&catalogue, "mux"), [true, false, false, false]);
     let mux = catalogue.get("mux").unwrap();
     assert_eq!(mux.why_not(Protocol::Http1), None);
-    assert_eq!(mux.why_not(Protocol::H2).unwrap(), "h2 is not offered by the framework");
+    assert_eq!(mux.why_not(Protocol::H2).unwrap(), "this service does not offer h2");
     let own = "[[not-offered]]\nprotocol = \"h2c\"\nwhy = \"its author refuses\"";
     let catalogue = with("protocols = [\"http/1.1\", \"h2\"]\ntls = true", own).unwrap();
     for id in ["mux", "mux:slow"] {

@@ -11,23 +11,41 @@ use tare_load::{Endpoint, Protocol, TlsClient, TlsError, TlsOffer, TlsOptions, T
 use crate::certificate::Certificates;
 
 /// In which protocol, and by which certificates. By default plain HTTP/1.1.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Channel {
     pub protocol: Protocol,
-    /// Of a run in which anything is asked over TLS.
-    pub certificates: Option<Arc<Certificates>>,
-    /// Of a server with certificates of its own, in place of those of a run.
-    pub client: Option<Arc<TlsClient>>,
+    pub trusts: Trusts,
+}
+
+/// Whose certificates a client trusts.
+#[derive(Debug, Clone, Default)]
+pub enum Trusts {
+    /// It asks nothing over TLS.
+    #[default]
+    Nothing,
+    /// Those of the run.
+    Run(Arc<Certificates>),
+    /// Those that this client accepts, of a server that has its own.
+    Own(Arc<TlsClient>),
 }
 
 impl Channel {
     /// The settings of a TLS client that offers the protocol and no other; absent without TLS.
     pub fn tls(&self) -> Option<Arc<ClientConfig>> {
         let alpn = self.protocol.alpn()?;
-        if let Some(client) = &self.client {
-            return Some(client.config());
+        match &self.trusts {
+            Trusts::Nothing => None,
+            Trusts::Run(certificates) => Some(certificates.client(&[alpn])),
+            Trusts::Own(client) => Some(client.config()),
         }
-        self.certificates.as_ref().map(|certificates| certificates.client(&[alpn]))
+    }
+
+    /// Those of the run, which its services show.
+    pub(crate) fn certificates(&self) -> Option<&Arc<Certificates>> {
+        match &self.trusts {
+            Trusts::Run(certificates) => Some(certificates),
+            Trusts::Nothing | Trusts::Own(_) => None,
+        }
     }
 
     /// How a load speaks TLS: as everything that speaks TLS 1.3 can, so that all services are asked for the same. Absent without TLS.
@@ -35,10 +53,11 @@ impl Channel {
     /// # Errors
     /// The authority of the run cannot be used.
     pub fn client_of_load(&self, resumes: bool) -> Result<Option<Arc<TlsClient>>, TlsError> {
-        if self.client.is_some() || !self.protocol.is_tls() {
-            return Ok(self.client.clone());
-        }
-        let Some(certificates) = &self.certificates else { return Ok(None) };
+        let certificates = match &self.trusts {
+            Trusts::Own(client) => return Ok(Some(Arc::clone(client))),
+            Trusts::Run(certificates) if self.protocol.is_tls() => certificates,
+            Trusts::Run(_) | Trusts::Nothing => return Ok(None),
+        };
         let options = TlsOptions {
             trust: Trust::Authorities(vec![certificates.authority().clone()]),
             server_name: certificates.server_name().to_owned(),
@@ -52,10 +71,10 @@ impl Channel {
     /// What the certificate of the server must be for: its address, or its name where a client asks for that. A Unix socket is
     /// of this machine.
     pub(crate) fn server_name(&self, endpoint: &Endpoint) -> ServerName<'static> {
-        match (&self.client, endpoint) {
-            (Some(client), _) => client.server_name(),
-            (None, Endpoint::Tcp(address)) => ServerName::from(address.ip()),
-            (None, Endpoint::Unix(_)) => ServerName::from(IpAddr::from(Ipv4Addr::LOCALHOST)),
+        match (&self.trusts, endpoint) {
+            (Trusts::Own(client), _) => client.server_name(),
+            (_, Endpoint::Tcp(address)) => ServerName::from(address.ip()),
+            (_, Endpoint::Unix(_)) => ServerName::from(IpAddr::from(Ipv4Addr::LOCALHOST)),
         }
     }
 
@@ -65,11 +84,20 @@ impl Channel {
     }
 }
 
-impl PartialEq for Channel {
-    fn eq(&self, other: &Channel) -> bool {
-        let files = |channel: &Channel| {
-            (channel.certificates.as_ref().map(Arc::as_ptr), channel.client.as_ref().map(Arc::as_ptr))
-        };
-        self.protocol == other.protocol && files(self) == files(other)
+impl From<Option<Arc<Certificates>>> for Trusts {
+    fn from(certificates: Option<Arc<Certificates>>) -> Trusts {
+        certificates.map_or(Trusts::Nothing, Trusts::Run)
+    }
+}
+
+/// By identity: each run makes its own, and nothing else tells them apart.
+impl PartialEq for Trusts {
+    fn eq(&self, other: &Trusts) -> bool {
+        match (self, other) {
+            (Trusts::Nothing, Trusts::Nothing) => true,
+            (Trusts::Run(one), Trusts::Run(other)) => Arc::ptr_eq(one, other),
+            (Trusts::Own(one), Trusts::Own(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
     }
 }

@@ -32,7 +32,7 @@ use tare_load::{
     http1::{ParseError, Response, ResponseReader},
 };
 
-pub use channel::Channel;
+pub use channel::{Channel, Trusts};
 pub(crate) use http2::{Awaited, Http2Connection};
 pub use tls::Secured;
 use tls::Tls;

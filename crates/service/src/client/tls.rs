@@ -98,7 +98,7 @@ mod tests {
 
     use tare_load::{Endpoint, Protocol};
 
-    use super::super::{Channel, ClientConnection, Deadline, front};
+    use super::super::{Channel, ClientConnection, Deadline, Trusts, front};
     use super::*;
     use crate::certificate::Certificates;
 
@@ -121,15 +121,15 @@ mod tests {
     }
 
     fn channel(folder: &std::path::Path, protocol: Protocol) -> Channel {
-        let certificates = Some(Arc::new(Certificates::make(folder).unwrap()));
-        Channel { protocol, certificates, client: None }
+        let certificates = Arc::new(Certificates::make(folder).unwrap());
+        Channel { protocol, trusts: Trusts::Run(certificates) }
     }
 
     #[test]
     fn what_is_sent_comes_back_through_records() {
         let folder = tempfile::tempdir().unwrap();
         let channel = channel(folder.path(), Protocol::Http1Tls);
-        let certificates = channel.certificates.as_ref().unwrap();
+        let certificates = channel.certificates().unwrap();
         let front: Endpoint = front::before(echo(), certificates, &[]).into();
         let deadline = Deadline::after(Duration::from_secs(20));
         let mut connection = ClientConnection::open_in(&front, &channel, deadline).unwrap();
@@ -151,7 +151,7 @@ mod tests {
     fn a_protocol_that_was_not_chosen_and_a_foreign_certificate_are_refused() {
         let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let own = channel(folder.path(), Protocol::H2);
-        let certificates = own.certificates.as_ref().unwrap();
+        let certificates = own.certificates().unwrap();
         let open = |channel: &Channel, alpn: &[&[u8]]| {
             let front: Endpoint = front::before(echo(), certificates, alpn).into();
             let opened = ClientConnection::open_in(&front, channel, Deadline::after(Duration::from_secs(20)));

@@ -96,7 +96,7 @@ impl CheckId {
     }
 
     /// Whether it is about what HTTP/2 does not have.
-    pub(crate) fn is_of_http1(self) -> bool {
+    pub fn is_of_http1(self) -> bool {
         matches!(
             self,
             CheckId::Fragments
@@ -196,8 +196,10 @@ impl CheckId {
                 "TLS 1.3 works, with the certificate that the service was given; whether TLS 1.2 works too is noted",
             ),
             CheckId::Alpn => (
-                "of a service that is asked over TLS: offers the protocols that a client may offer, and sends a request",
-                "h2 is chosen where h2 and http/1.1 are offered, HTTP/1.1 where it alone is, or nothing",
+                "of a service that is asked over TLS: connects once for each list of protocols that a client may offer by ALPN: h2 \
+                 and http/1.1, http/1.1 alone, and none",
+                "asked in h2 it chooses h2; asked in HTTP/1.1 it answers a client that offers http/1.1 alone or nothing; what else it \
+                 chooses is noted",
             ),
             CheckId::H2cOnly => (
                 "of a service that is asked in h2c: sends a request of HTTP/1.1",

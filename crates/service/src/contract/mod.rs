@@ -170,7 +170,7 @@ impl Contract {
         let names = names.join(", ");
         (!self.protocols.contains(&protocol)).then(|| {
             format!(
-                "the contract \"{}\" is asked in {names}, and not in {protocol}: its file says so by protocols and tls",
+                "the contract \"{}\" may be asked in {names}, and not in {protocol}: its file says so by `protocols` and `tls`",
                 self.name
             )
         })

@@ -59,7 +59,7 @@ fn a_contract_says_in_which_protocols_it_may_be_asked() {
     assert_eq!(all.protocols, Protocol::ALL);
     assert!(Protocol::ALL.iter().all(|protocol| all.why_not_in(*protocol).is_none()));
     let reason = with("protocols = [\"h2c\"]").unwrap().why_not_in(Protocol::H2).unwrap();
-    assert_snapshot!(reason, @r#"the contract "sample" is asked in h2c, and not in h2: its file says so by protocols and tls"#);
+    assert_snapshot!(reason, @r#"the contract "sample" may be asked in h2c, and not in h2: its file says so by `protocols` and `tls`"#);
     let error = |keys: &str| with(keys).unwrap_err().to_string();
     assert_snapshot!(error("protocols = []"), @r#"contracts/sample.toml:3: at least one protocol is needed, such as "http/1.1""#);
     assert_snapshot!(error("protocols = [\"h2\"]"), @r#"contracts/sample.toml:3: "h2" runs over TLS: say tls = true"#);

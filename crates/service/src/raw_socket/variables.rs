@@ -11,7 +11,9 @@ use super::{
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum BadVariable {
-    #[error("PROTOCOL is \"{0}\", and it may be http/1.1, h2 or h2c")]
+    #[error(
+        "PROTOCOL is \"{0}\": give http/1.1, h2 or h2c (HTTP/1.1 over TLS is http/1.1 with TLS_CERT and TLS_KEY)"
+    )]
     UnknownProtocol(String),
     #[error("TLS_CERT is set and TLS_KEY is not; TLS needs both")]
     NoKey,

@@ -27,7 +27,7 @@ fn of_1_3(bench: &mut Bench<'_>) -> Tried {
     if version != Some(rustls::ProtocolVersion::TLSv1_3) {
         return Err(Failure::without_wire(format!("expected TLS 1.3, got {version:?}")));
     }
-    let given = bench.options.channel.certificates.as_ref().map(|files| files.leaf().to_vec());
+    let given = bench.options.channel.certificates().map(|files| files.leaf().to_vec());
     match leaf == given {
         true => Ok(None),
         false => Err(Failure::without_wire("another certificate than that in TLS_CERT")),
@@ -135,7 +135,7 @@ fn connect(bench: &mut Bench<'_>, alpn: &[&[u8]]) -> Result<ClientConnection, Fa
 
 /// A connection with this ALPN; the inner error is that of the handshake.
 fn handshake(bench: &mut Bench<'_>, alpn: &[&[u8]]) -> Result<Result<ClientConnection, AskError>, Failure> {
-    let Some(certificates) = bench.options.channel.certificates.clone() else {
+    let Some(certificates) = bench.options.channel.certificates().cloned() else {
         return Err(Failure::without_wire("there is no certificate to trust"));
     };
     let deadline = Deadline::after(bench.patience.timeouts.connect);

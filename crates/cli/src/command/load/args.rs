@@ -78,16 +78,16 @@ pub(crate) struct PaceArgs {
     /// Think time of each connection between a response and its next request: 100ms, or 50ms..150ms (uniform)
     #[arg(long, value_name = "TIME", value_parser = words::think)]
     pub think: Option<Think>,
-    /// Batch: each connection sends this number of requests
+    /// Batch: each connection, or over HTTP/2 each stream, sends this number of requests
     #[arg(long, value_name = "N", value_parser = words::count, conflicts_with = "connections_total")]
     pub requests_each: Option<u64>,
-    /// Sessions: open this number of connections in all, -c of them at a time
+    /// Sessions: open this number of connections in all, -c of them at a time. HTTP/1.1 only
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub connections_total: Option<u64>,
-    /// Close a connection after N requests and open another [default: never; 1 with --connections-total]
+    /// Close a connection after N requests and open another. HTTP/1.1 only [default: never; 1 with --connections-total]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub requests_per_connection: Option<u64>,
-    /// Number of requests in flight on each connection (HTTP pipelining)
+    /// Number of requests in flight on each connection (HTTP pipelining). HTTP/1.1 only
     #[arg(long, value_name = "N", value_parser = words::count, conflicts_with = "think")]
     pub pipeline: Option<u64>,
     /// Load the server for this time first, without reporting it
@@ -247,7 +247,8 @@ pub(crate) struct Exports {
 const LONG_ABOUT: &str = "\
 Load any HTTP server on this machine, in a closed or an open loop, and check every response
 
-Without -R the load is a closed loop: each connection sends its next request when the last one is answered. With -R it is \
+Without -R the load is a closed loop: each connection, or over HTTP/2 each stream, sends its next request when the last one \
+is answered. With -R it is \
 an open loop: requests are due at fixed or random instants, and latency counts from the instant a request was due, so a \
 server that stalls cannot hide it. By default a load takes 10 s, with 64 connections and one thread. \
 It speaks HTTP/1.1, over TLS 1.3 if the URL begins with https://, or HTTP/2 by --h2 and --h2c.

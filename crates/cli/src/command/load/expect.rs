@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use anyhow::{Context, anyhow, bail, ensure};
-use tare_load::{Captured, Endpoint, Exchange, Expected, ExpectedBody, Statuses, http1::Response};
+use tare_load::{Captured, Endpoint, Exchange, Expected, ExpectedBody, Protocol, Statuses, http1::Response};
 use tare_service::{
     client::{AskError, Channel, Deadline, ask_in},
     probe,
@@ -56,9 +56,12 @@ impl Ask for Server<'_> {
                     "no TLS connection to {}: {error}; give its authority by --cacert, or accept any certificate by -k",
                     self.endpoint
                 ),
-                AskError::Tls(error) => {
-                    anyhow!("no TLS connection to {} for {}: {error}", self.endpoint, self.channel.protocol)
-                }
+                AskError::Tls(error) if is_about_alpn(&error) => no_http2(self.endpoint),
+                AskError::Tls(error) => anyhow!(
+                    "no TLS connection to {}: {error}; if the port does not speak TLS, begin the URL with http://",
+                    self.endpoint
+                ),
+                AskError::Alpn { .. } if self.channel.protocol == Protocol::H2 => no_http2(self.endpoint),
                 AskError::Http2(error) => {
                     anyhow!("{unanswered}, which does perhaps not speak HTTP/2 there: {error}")
                 }
@@ -75,6 +78,17 @@ impl Ask for Server<'_> {
             }
         })
     }
+}
+
+/// A server that knows ALPN, and none of the protocols that are offered, ends the handshake (RFC 7301, 3.2).
+fn is_about_alpn(error: &rustls::Error) -> bool {
+    matches!(error, rustls::Error::AlertReceived(rustls::AlertDescription::NoApplicationProtocol))
+}
+
+fn no_http2(endpoint: &Endpoint) -> anyhow::Error {
+    anyhow!(
+        "the server at {endpoint} does not offer HTTP/2 over TLS: leave out --h2 for HTTP/1.1, or try --h2c on a port without TLS"
+    )
 }
 
 /// What is known before a load.

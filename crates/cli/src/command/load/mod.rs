@@ -37,7 +37,7 @@ use tare_load::{
     Endpoint, Exchange, ExchangePool, Generator, Limits, Load, Route, RunReport, Schedule, Settings,
     evaluate, generator::verdict::shortfall,
 };
-use tare_service::client::Channel;
+use tare_service::client::{Channel, Trusts};
 
 pub(crate) use args::Args;
 use args::TransportArgs;
@@ -185,8 +185,8 @@ impl Job {
 
     /// Asks the server before the load; returns what its responses will be compared with.
     fn learn(&mut self, target: &Endpoint, patience: Duration) -> anyhow::Result<Learned> {
-        let channel =
-            Channel { protocol: self.spoken.protocol, certificates: None, client: self.spoken.tls.clone() };
+        let trusts = self.spoken.tls.clone().map_or(Trusts::Nothing, Trusts::Own);
+        let channel = Channel { protocol: self.spoken.protocol, trusts };
         let mut server = Server { endpoint: target, channel: &channel, patience };
         match &self.contract {
             Some(name) if !self.rules.no_check => expect::confirm(&mut server, name, &self.exchanges),

@@ -27,7 +27,7 @@ pub(crate) struct ProtocolArgs {
         conflicts_with_all = ["pipeline", "requests_per_connection", "connections_total"]
     )]
     pub h2c: bool,
-    /// Number of requests at a time on each connection of HTTP/2, each on a stream of its own [default: 1]
+    /// Requests at a time on each connection of HTTP/2, each on a stream of its own: -c 8 -m 32 has 256 at a time [default: 1]
     #[arg(short = 'm', long, value_name = "N", value_parser = words::streams)]
     pub streams: Option<u64>,
     /// Trust the certificate authorities in this PEM file, and not those of the system
@@ -36,7 +36,8 @@ pub(crate) struct ProtocolArgs {
     /// Accept any certificate: the connection is encrypted, but the server may be any that answers there
     #[arg(short = 'k', long)]
     pub insecure: bool,
-    /// Resume TLS sessions, as browsers do. Without this each connection has a full handshake
+    /// Resume TLS sessions, as browsers do: connections after the first ones, such as those of --requests-per-connection. Without
+    /// this each connection has a full handshake
     #[arg(long)]
     pub resume: bool,
 }
@@ -79,12 +80,12 @@ impl ProtocolArgs {
     fn ensure_of_use(&self, protocol: Protocol) -> anyhow::Result<()> {
         ensure!(
             self.streams.is_none() || protocol.is_http2(),
-            "--streams is of HTTP/2: use --h2 or --h2c too, or --pipeline for several requests at a time of HTTP/1.1"
+            "--streams needs HTTP/2: add --h2 or --h2c, or use --pipeline for several requests at a time of HTTP/1.1"
         );
         let of_tls =
             [(self.cacert.is_some(), "--cacert"), (self.insecure, "--insecure"), (self.resume, "--resume")];
         match of_tls.iter().find(|(is_given, _)| *is_given && !protocol.is_tls()) {
-            Some((_, option)) => bail!("{option} is of TLS: begin the URL with https://"),
+            Some((_, option)) => bail!("{option} needs TLS: begin the URL with https://"),
             None => Ok(()),
         }
     }

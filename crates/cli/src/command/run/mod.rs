@@ -84,8 +84,9 @@ pub(crate) struct Args {
         conflicts_with_all = ["experiment", "service", "services", "reference", "no_twin", "budget", "connections", "seed",
             "out", "dry_run", "until", "precision", "delta", "scale", "duration", "rounds", "sweep", "threads", "link"])]
     resume: Option<PathBuf>,
-    /// Only these services: names, groups such as `group:go`, folders such as `./mine` (with a slash), or `NAME@2` for a second
-    /// row of the same service. A published experiment has fixed rows: choose among them by service
+    /// Only these services: names, a name in another protocol such as `hyper+tls` or `hyper+h2`, groups such as `group:go`,
+    /// folders such as `./mine` (with a slash), or `NAME@2` for a second row of the same service. A published experiment
+    /// has fixed rows: choose among them by service
     #[arg(long, value_delimiter = ',')]
     services: Vec<String>,
     /// The reference: the row that counts as 100% [default: that of the experiment]
@@ -98,7 +99,8 @@ pub(crate) struct Args {
     /// of the experiment, and its fewest blocks]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     budget: Option<Duration>,
-    /// Connections of each load, such as `16,64,256` [default: those of the experiment]
+    /// Connections of each load, such as `16,64,256`; over HTTP/2 the requests at a time, of which the experiment's `streams` share a
+    /// connection [default: those of the experiment]
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
     connections: Vec<usize>,
     /// Stopping rule: `budget`, or `ranks` (by CPU time per request) or `ranks:throughput` to stop once every pair of ranked

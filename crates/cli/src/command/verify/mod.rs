@@ -2,6 +2,7 @@
 //! nothing.
 
 mod found;
+mod protocols;
 mod wire;
 
 use std::{
@@ -36,6 +37,7 @@ use crate::{
     workspace::{self, Global},
 };
 use found::{Endured, Found, Verified};
+use protocols::AskedProtocol;
 
 /// For what services print, and what is written for them.
 const FOLDER: &str = "verify";
@@ -51,6 +53,7 @@ Examples:
   tare verify 'node server.js' --get /    a command: does it answer steadily, and from a fresh start?
   tare verify http://127.0.0.1:3000/      a server that runs already: does it answer steadily?
   tare verify group:go --contract rest    some services, one contract
+  tare verify hyper --protocols all       in each protocol that it offers: TLS, HTTP/2
   tare verify hyper --endure              bad input, long connections, SIGTERM under load
   tare verify hyper axum --wire           the headers and bytes that they send
   tare verify --explain                   what each check does
@@ -64,6 +67,10 @@ pub(crate) struct Args {
     /// Only these contracts [default: all that a service declares]
     #[arg(long, value_delimiter = ',')]
     contract: Vec<String>,
+    /// Ask each service in these protocols: `http/1.1`, `tls`, `h2`, `h2c`, or `all` that it offers [default: HTTP/1.1, or that of a
+    /// name such as `hyper+h2`]
+    #[arg(long, value_delimiter = ',', value_parser = protocols::asked)]
+    protocols: Vec<AskedProtocol>,
     /// Seed of the values in requests [default: random]
     #[arg(long)]
     seed: Option<u64>,
@@ -103,6 +110,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let mut workspace = running::open(global, &args.services, &args.running)?;
     let mut rows = workspace::select(&workspace, &args.services)?;
     running::declare(&mut rows, args.contract.iter().map(String::as_str));
+    rows = protocols::in_each(rows, &args.protocols);
     refuse_to_end_what_runs(&rows, &args)?;
     leave_out_what_is_not_offered(&mut rows)?;
     learn(&mut workspace, &mut rows, &args)?;
@@ -345,8 +353,13 @@ fn explanation() -> String {
     let one = |name: &str, does: &str, proves: &str| {
         format!("{}\n  does:   {does}\n  proves: {proves}\n", paint("1", name))
     };
-    let checks = CheckId::ALL.iter().map(|check| check.text());
-    let checks: String = checks.map(|text| one(text.name, text.does, text.proves)).collect();
+    let of_check = |check: &CheckId| {
+        let text = check.text();
+        let does =
+            if check.is_of_http1() { format!("over HTTP/1.1: {}", text.does) } else { text.does.into() };
+        one(text.name, &does, text.proves)
+    };
+    let checks: String = CheckId::ALL.iter().map(of_check).collect();
     let stages = Stage::ALL.iter().map(|stage| stage.text());
     let stages: String = stages.map(|text| one(text.name, text.does, text.proves)).collect();
     format!("{checks}\nwith --endure, after these:\n\n{stages}")

@@ -185,7 +185,7 @@ impl Peer {
 /// In a test the certificates last as long as it.
 fn channel(protocol: Protocol, folder: &Path) -> Channel {
     let certificates = protocol.is_tls().then(|| Arc::new(Certificates::make(folder).unwrap()));
-    Channel { protocol, certificates, client: None }
+    Channel { protocol, trusts: certificates.into() }
 }
 
 fn verified(protocol: Protocol, address: SocketAddr, channel: Channel) -> Transcript {
@@ -234,7 +234,7 @@ fn a_right_service_passes_in_http_2_without_tls() {
 fn a_right_service_passes_in_http_2_over_tls() {
     let folder = tempfile::tempdir().unwrap();
     let channel = channel(Protocol::H2, folder.path());
-    let certificates = channel.certificates.clone().unwrap();
+    let certificates = Arc::clone(channel.certificates().unwrap());
     let front = front::before(serve(H2Fault::None), &certificates, &[b"h2", b"http/1.1"]);
     let transcript = verified(Protocol::H2, front, channel);
     assert_eq!(complaints(&transcript), "", "{transcript}");
@@ -249,7 +249,7 @@ alpn http/1.1 alone: http/1.1 is offered beside h2
 fn a_right_service_passes_in_http_1_over_tls() {
     let folder = tempfile::tempdir().unwrap();
     let channel = channel(Protocol::Http1Tls, folder.path());
-    let certificates = channel.certificates.clone().unwrap();
+    let certificates = Arc::clone(channel.certificates().unwrap());
     let server = Server::start(Fault::None);
     let front = front::before(server.address, &certificates, &[b"http/1.1"]);
     let options = Options { channel, ..options() };
@@ -265,7 +265,7 @@ fn a_right_service_passes_in_http_1_over_tls() {
 fn what_the_tls_of_a_service_can_do_wrong() {
     let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let channel = channel(Protocol::H2, folder.path());
-    let own = channel.certificates.clone().unwrap();
+    let own = Arc::clone(channel.certificates().unwrap());
     let wrong = |shown: &Certificates, alpn: &[&[u8]]| {
         let front = front::before(serve(H2Fault::None), shown, alpn);
         let found = complaints(&verified(Protocol::H2, front, channel.clone()));

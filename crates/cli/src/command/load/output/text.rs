@@ -242,7 +242,7 @@ fn how(failure: Failure) -> &'static str {
         Failure::MissingValue => "without a value for a later step",
         Failure::CutSequence => "closed between two steps",
         Failure::StreamReset => "with their stream reset",
-        Failure::Tls => "without TLS",
+        Failure::Tls => "with a TLS error",
         Failure::NoPorts => "without a free local port",
         Failure::NoDescriptors => "without a file descriptor",
         Failure::Other => "refused by the system",
