@@ -41,12 +41,15 @@ final class Jetty {
       };
     }
     http.addCustomizer(new SecureRequestCustomizer());
-    ConnectionFactory protocol =
-        settings.http2() ? new HTTP2ServerConnectionFactory(http) : new HttpConnectionFactory(http);
-    var alpn = new ALPNServerConnectionFactory(protocol.getProtocol());
-    alpn.setDefaultProtocol(protocol.getProtocol());
+    if (!settings.http2()) {
+      var http1 = new HttpConnectionFactory(http);
+      var tls = new SslConnectionFactory(Tls.contexts(settings), http1.getProtocol());
+      return new ConnectionFactory[] {tls, http1};
+    }
+    var http2 = new HTTP2ServerConnectionFactory(http);
+    var alpn = new ALPNServerConnectionFactory(http2.getProtocol());
     var tls = new SslConnectionFactory(Tls.contexts(settings), alpn.getProtocol());
-    return new ConnectionFactory[] {tls, alpn, protocol};
+    return new ConnectionFactory[] {tls, alpn, http2};
   }
 
   private Jetty() {}

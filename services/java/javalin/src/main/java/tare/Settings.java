@@ -3,8 +3,7 @@ package tare;
 import java.io.File;
 
 /** What the environment variables say; without TLS there are no files. */
-record Settings(
-    int port, int threads, int delayMs, File certificates, File key, boolean http2) {
+record Settings(int port, int threads, int delayMs, File certificates, File key, boolean http2) {
 
   static Settings fromEnvironment() {
     File certificates = file("TLS_CERT");
