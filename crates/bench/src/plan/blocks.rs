@@ -82,10 +82,15 @@ impl Plan {
     /// Into how many groups the rows are divided; each block measures one of them, and the reference is in all.
     pub fn groups(&self) -> usize {
         let group_max = self.blocks().group_max;
-        match self.members().count() {
-            all if all <= group_max => 1,
-            all => (all - 1).div_ceil(group_max.max(2) - 1),
+        if self.members().count() <= group_max {
+            return 1;
         }
+        let (references, units) = self.units();
+        let rows = units.iter().map(Vec::len).max().unwrap_or(1);
+        // A plan without a reference has room for one all the same.
+        let (in_all, without) = (references.len().max(1), usize::from(references.is_empty()));
+        let units_max = (group_max.saturating_sub(in_all) / rows).max(1);
+        (units.len() - without).div_ceil(units_max)
     }
 
     /// The rows of one block. A cycle of blocks measures every row once; if there are several groups, who is
@@ -95,13 +100,34 @@ impl Plan {
         if groups == 1 {
             return self.members().collect();
         }
-        let is_reference = |row: &usize| self.is_reference(&self.rows[*row].label);
-        let (reference, mut others): (Vec<usize>, Vec<usize>) = self.members().partition(is_reference);
+        let (references, mut units) = self.units();
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         random.set_stream(CYCLES + (block / groups) as u64);
-        others.shuffle(&mut random);
-        let mine = others.into_iter().skip(block % groups).step_by(groups);
-        reference.into_iter().chain(mine).collect()
+        units.shuffle(&mut random);
+        let mine = units.into_iter().skip(block % groups).step_by(groups);
+        references.into_iter().chain(mine.flatten()).collect()
+    }
+
+    /// The rows that are in every block, and those that are always together in one: of a service in several protocols each is
+    /// compared with the others, and what a protocol adds with what it adds to the reference.
+    fn units(&self) -> (Vec<usize>, Vec<Vec<usize>>) {
+        let row = |place: usize| &self.rows[place];
+        let reference = self.members().find(|place| self.is_reference(&row(*place).label));
+        // One of the same protocol is a second row of the same service, and stands alone.
+        let is_other = |one: usize, other: usize| {
+            row(one).service == row(other).service && row(one).protocol != row(other).protocol
+        };
+        let is_of_reference =
+            |place: &usize| reference.is_some_and(|it| it == *place || is_other(it, *place));
+        let (references, others): (Vec<usize>, Vec<usize>) = self.members().partition(is_of_reference);
+        let mut units: Vec<Vec<usize>> = Vec::new();
+        for place in others {
+            match units.iter_mut().find(|unit| unit.iter().all(|member| is_other(*member, place))) {
+                Some(unit) => unit.push(place),
+                None => units.push(vec![place]),
+            }
+        }
+        (references, units)
     }
 
     /// With at most `most` blocks.

@@ -219,6 +219,33 @@ proptest! {
     }
 
     #[test]
+    fn a_service_is_in_one_block_in_all_of_its_protocols(
+        services in 2..30_usize,
+        protocols in 2..5_usize,
+        seed: u64,
+        cycle in 0..20_usize,
+    ) {
+        let all = || (0..services).flat_map(|service| (0..protocols).map(move |protocol| (service, protocol)));
+        let labels: Vec<String> = all().map(|(service, protocol)| format!("{service}-{protocol}")).collect();
+        let mut plan = fixture::plan(&labels.iter().map(String::as_str).collect::<Vec<_>>());
+        for (row, (service, protocol)) in plan.rows.iter_mut().zip(all()) {
+            (row.service, row.protocol) = (service.to_string(), tare_load::Protocol::ALL[protocol]);
+        }
+        let plan = in_blocks(Plan { seed, ..plan }, |blocks| blocks.group_max = 12);
+        let groups: Vec<Vec<usize>> =
+            (0..plan.groups()).map(|group| plan.group(cycle * plan.groups() + group)).collect();
+        for group in &groups {
+            // The reference's rows in all protocols are in each: what is beyond them is compared too.
+            prop_assert!((0..protocols).all(|row| group.contains(&row)));
+            let services: BTreeSet<usize> = group.iter().map(|row| row / protocols).collect();
+            prop_assert_eq!(group.len(), services.len() * protocols);
+            prop_assert!(group.len() <= 12.max(2 * protocols));
+        }
+        let others = groups.iter().flatten().filter(|row| **row >= protocols).count();
+        prop_assert_eq!(others, (services - 1) * protocols, "each is measured once in a cycle");
+    }
+
+    #[test]
     fn the_order_of_a_sequential_experiment_is_a_permutation_of_its_samples(seed: u64, rounds in 1..4_usize) {
         let plan = fixture::at_points(PUBLISHED[0].clone(), |point| point.rounds = rounds);
         let plan = Plan { seed, ..plan };

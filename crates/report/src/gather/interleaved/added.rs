@@ -85,7 +85,8 @@ fn what_it_does(rows: &[&AddedCost], unit: &str) -> Option<String> {
         Some(match is_more {
             true => format!("{verb}{amount} to {of_what} of {whose}"),
             false => {
-                format!("{}{of_what} of {whose} by {amount}", if verb.is_empty() { "" } else { "changes " })
+                let verb = if verb.is_empty() { "" } else { "changes " };
+                format!("{verb}{of_what} of {whose} by {}", amount.trim_start_matches("from "))
             }
         })
     };

@@ -37,7 +37,9 @@ public final class Service {
         WebServer.builder()
             .host("127.0.0.1")
             .port(settings.port())
-            .connectionOptions(options -> options.tcpNoDelay(settings.noDelay()))
+            .connectionOptions(
+                options ->
+                    options.tcpNoDelay(settings.noDelay() || settings.tls() || settings.http2()))
             .routing(new Routes(settings)::register);
     if (settings.tls()) {
       server.tls(tls(settings));
