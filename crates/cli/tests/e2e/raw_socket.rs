@@ -75,7 +75,7 @@ fn a_variable_of_no_use_ends_it_with_status_2_and_one_line() {
     let workspace = Workspace::new(&[]);
     let port = free_port().to_string();
     for (options, told) in [
-        (&["--protocol", "h3"][..], "PROTOCOL is \"h3\", and it may be http/1.1, h2 or h2c"),
+        (&["--protocol", "h3"][..], "PROTOCOL is \"h3\": give http/1.1, h2 or h2c ("),
         (&["--protocol", "h2"], "PROTOCOL is h2, which is HTTP/2 over TLS, and TLS_CERT is not set"),
         (&["--tls-cert", "none"], "TLS_CERT is set and TLS_KEY is not; TLS needs both"),
         (&["--tls-cert", "none", "--tls-key", "none"], "TLS_CERT: cannot read certificates from none: "),

@@ -40,10 +40,10 @@ fn a_contradiction_names_its_way_out() {
     assert_snapshot!(said("--h2 http://localhost/"), @"refused: --h2 is HTTP/2 over TLS: begin the URL with https://, or use --h2c for HTTP/2 without TLS");
     assert_snapshot!(said("--h2c https://localhost/"), @"refused: --h2c is HTTP/2 without TLS: begin the URL with http://, or use --h2 for HTTP/2 over TLS");
     assert_snapshot!(said("--h2 --h2c https://localhost/"), @"error: the argument '--h2' cannot be used with '--h2c'");
-    assert_snapshot!(said("-m 3 http://localhost/"), @"refused: --streams is of HTTP/2: use --h2 or --h2c too, or --pipeline for several requests at a time of HTTP/1.1");
+    assert_snapshot!(said("-m 3 http://localhost/"), @"refused: --streams needs HTTP/2: add --h2 or --h2c, or use --pipeline for several requests at a time of HTTP/1.1");
     assert_snapshot!(said("-m 30k --h2c http://localhost/"), @"refused: --streams 30000 is too much: give at most 10000");
-    assert_snapshot!(said("-k http://localhost/"), @"refused: --insecure is of TLS: begin the URL with https://");
-    assert_snapshot!(said("--resume http://localhost/"), @"refused: --resume is of TLS: begin the URL with https://");
+    assert_snapshot!(said("-k http://localhost/"), @"refused: --insecure needs TLS: begin the URL with https://");
+    assert_snapshot!(said("--resume http://localhost/"), @"refused: --resume needs TLS: begin the URL with https://");
     assert_snapshot!(said("--cacert Cargo.toml https://localhost/"), @"refused: no certificate authority is known in that file: give one by --cacert FILE, or accept any certificate by -k");
     assert_snapshot!(said("--cacert nothing.pem https://localhost/"), @"refused: --cacert: nothing.pem cannot be read as PEM: I/O error: No such file or directory (os error 2)");
     assert_snapshot!(said("--h2c --pipeline 4 http://localhost/"), @"error: the argument '--h2c' cannot be used with '--pipeline <N>'");
