@@ -60,8 +60,6 @@ pub struct Handshakes {
     pub resumed: u64,
     /// What was agreed on, each with the number of handshakes. More than one means that connections differ.
     pub negotiated: Vec<(Negotiated, u64)>,
-    /// The first failure.
-    pub first_error: Option<TlsError>,
     /// The last failure.
     pub last_error: Option<TlsError>,
 }
@@ -76,8 +74,7 @@ impl Handshakes {
     }
 
     pub(crate) fn failed(&mut self, error: TlsError) {
-        self.last_error = Some(error.clone());
-        self.first_error.get_or_insert(error);
+        self.last_error = Some(error);
     }
 
     fn add(&mut self, agreed: Negotiated, count: u64) {
@@ -94,9 +91,6 @@ impl AddAssign<&Handshakes> for Handshakes {
         self.resumed += other.resumed;
         for (agreed, count) in &other.negotiated {
             self.add(agreed.clone(), *count);
-        }
-        if self.first_error.is_none() {
-            self.first_error.clone_from(&other.first_error);
         }
         if other.last_error.is_some() {
             self.last_error.clone_from(&other.last_error);

@@ -135,6 +135,11 @@ pub(crate) trait Client {
 
     /// Why the connection of a slot did not come about, if more is known than the failure says.
     fn trouble(&self, _: usize, failure: Failure) -> Option<String> {
+        self.tls_trouble(failure)
+    }
+
+    /// What TLS says of its last failure, if this is one of TLS.
+    fn tls_trouble(&self, failure: Failure) -> Option<String> {
         let of_tls = self.tls().filter(|_| failure == Failure::Tls)?;
         of_tls.last_error.as_ref().map(ToString::to_string)
     }

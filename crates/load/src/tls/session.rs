@@ -156,13 +156,12 @@ impl TlsSession {
             match (content, &text) {
                 (Content::Data, Text::Given(range) | Text::Carried(range)) if range.is_empty() => {}
                 (Content::Data, _) => return Ok(Read::Text(text)),
-                (Content::Alert, Text::Given(range)) => {
-                    if let Some(end) = alert(&bytes[range.clone()])? {
-                        return Ok(end);
-                    }
-                }
-                (Content::Alert, Text::Carried(range)) => {
-                    if let Some(end) = alert(&self.carry[range.clone()])? {
+                (Content::Alert, text) => {
+                    let body = match text {
+                        Text::Given(range) => &bytes[range.clone()],
+                        Text::Carried(range) => &self.carry[range.clone()],
+                    };
+                    if let Some(end) = alert(body)? {
                         return Ok(end);
                     }
                 }

@@ -153,12 +153,13 @@ impl<D: Driver> Http2<D> {
         let trouble = trouble.map(Trouble::Connection);
         let began = self.began(link);
         for slot in self.slots_of(link) {
-            let was_said = self.take_connected(slot).is_none();
+            let is_idle = self.slots[slot].phase == SlotPhase::Idle;
+            let was_said = !is_idle || self.take_connected(slot).is_none();
             let own = &mut self.slots[slot];
             match own.phase {
                 SlotPhase::Closed => continue,
                 // Nothing was said yet of its being open.
-                SlotPhase::Idle if !was_said => {
+                _ if !was_said => {
                     self.events.push_back(SlotEvent::ConnectFailed { slot, failure, is_own: false });
                 }
                 SlotPhase::Connecting => {

@@ -304,9 +304,7 @@ impl<D: Driver> Client for Http2<D> {
     }
 
     fn trouble(&self, slot: usize, failure: Failure) -> Option<String> {
-        let of_tls =
-            || self.tls().filter(|_| failure == Failure::Tls)?.last_error.as_ref().map(ToString::to_string);
-        self.slots[slot].trouble.as_ref().map(Trouble::say).or_else(of_tls)
+        self.slots[slot].trouble.as_ref().map(Trouble::say).or_else(|| self.tls_trouble(failure))
     }
 
     fn got(&self, slot: usize, failure: Failure) -> Vec<u8> {

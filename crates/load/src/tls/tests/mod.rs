@@ -196,7 +196,7 @@ impl Pair {
     }
 
     fn error(&self) -> Option<&TlsError> {
-        self.client.tls().unwrap().first_error.as_ref()
+        self.client.tls().unwrap().last_error.as_ref()
     }
 
     fn has_failed(&self) -> bool {

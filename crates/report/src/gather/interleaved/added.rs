@@ -3,7 +3,7 @@
 use tare_analysis::{
     estimate::Estimate,
     figures::several,
-    interleaved::{AddedCost, Report, added_costs},
+    interleaved::{AddedCost, Report},
     loads::AtLoad,
 };
 use tare_bench::folder::StoredRun;
@@ -24,8 +24,7 @@ const LEAD: &str = "What a protocol adds to the CPU time of a request: the diffe
                     its server has for it.";
 
 /// Absent in a run of one protocol.
-pub(super) fn section(first: &StoredRun, at: &AtLoad, has_others: bool) -> Option<Section> {
-    let rows = added_costs(first, &at.report);
+pub(super) fn section(rows: Vec<AddedCost>, at: &AtLoad, has_others: bool) -> Option<Section> {
     if rows.is_empty() {
         return None;
     }
@@ -51,8 +50,7 @@ const ASKED: [(Protocol, Protocol, &str); 3] = [
 
 /// `TLS adds from 1.7 µs (net-http) to 6.1 µs (vertx) to the CPU time of a request of 2 services, and 1.2 µs (1.1 .. 1.3 µs) to that of
 /// raw-socket.` A sentence for each protocol; absent in a run of one protocol.
-pub(super) fn answer(first: &StoredRun, report: &Report) -> Option<String> {
-    let rows = added_costs(first, report);
+pub(super) fn answer(rows: &[AddedCost], first: &StoredRun, report: &Report) -> Option<String> {
     let is_each_fresh = first.header.plan.load().connection_use.requests == Some(1);
     let unit = if is_each_fresh { "request over a connection of its own" } else { "request" };
     let sentences: Vec<String> = ASKED
@@ -86,7 +84,8 @@ fn what_it_does(rows: &[&AddedCost], unit: &str) -> Option<String> {
             true => format!("{verb}{amount} to {of_what} of {whose}"),
             false => {
                 let verb = if verb.is_empty() { "" } else { "changes " };
-                format!("{verb}{of_what} of {whose} by {}", amount.trim_start_matches("from "))
+                let by = if rows.len() == 1 { "by" } else { "by amounts" };
+                format!("{verb}{of_what} of {whose} {by} {amount}")
             }
         })
     };
@@ -142,7 +141,7 @@ fn alt(rows: &[AddedCost]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use tare_analysis::interleaved::compute;
+    use tare_analysis::interleaved::{added_costs, compute};
     use tare_bench::{fixture, plan::Plan};
     use tare_service::protocol;
 
@@ -160,12 +159,20 @@ mod tests {
         let rates: Vec<f64> = rows.iter().map(|(_, rate)| *rate).collect();
         let records = (0..12).flat_map(|block| fixture::block(block, &rates)).collect();
         let kept = StoredRun { header, records, damage: Vec::new(), in_progress: true };
-        answer(&kept, &compute(&kept))
+        let report = compute(&kept);
+        answer(&added_costs(&kept, &report), &kept, &report)
     }
 
     #[test]
     fn the_answer_is_what_protocols_add() {
-        let rows = [("one", 1.0), ("one+tls", 0.8), ("two", 1.0), ("two+tls", 0.5), ("two+h2", 1.0)];
+        let rows = [
+            ("one", 1.0),
+            ("one+tls", 0.8),
+            ("two", 1.0),
+            ("two+tls", 0.5),
+            ("two+h2", 1.0),
+            ("one+h2", 2.0),
+        ];
         insta::assert_snapshot!(answer_of(&rows, |plan| plan).unwrap());
         let one = [("one", 1.0), ("one+tls", 0.8)];
         let each_fresh = |plan| fixture::at_points(plan, |point| point.connection_use.requests = Some(1));

@@ -18,7 +18,11 @@ mod wire;
 
 use std::path::Path;
 
-use tare_analysis::{figures, interleaved::Report, loads::AtLoad};
+use tare_analysis::{
+    figures,
+    interleaved::{Report, added_costs},
+    loads::AtLoad,
+};
 use tare_bench::{
     folder::{StoredRun, about::About},
     plan::{Plan, until::Until},
@@ -42,12 +46,13 @@ pub(crate) fn document(kept: &StoredRun, loads: &[AtLoad], run: &Path) -> Docume
         ..super::of_run(Kind::Interleaved, kept, &report.findings)
     };
     loads::enter(&mut document, loads, kept);
+    let added = added_costs(&first, report);
+    let of_protocols = added::answer(&added, &first, report).map(|said| loads::answer_at(loads, &said));
     // Behind the ranks: where a run has several protocols, it is what was asked.
     let behind_ranks = document.sections.len().min(1);
-    document.sections.splice(behind_ranks..behind_ranks, added::section(&first, &loads[0], loads.len() > 1));
+    document.sections.splice(behind_ranks..behind_ranks, added::section(added, &loads[0], loads.len() > 1));
     document.sections.extend(pairs::section(&first, &loads[0], loads.len() > 1));
-    let of_protocols = || Some(loads::answer_at(loads, &added::answer(&first, report)?));
-    if let Some(answer) = versions::answer(&first).or_else(of_protocols) {
+    if let Some(answer) = versions::answer(&first).or(of_protocols) {
         document.answer = answer;
     }
     if let Some(wrong) = answer::wrong_answers(loads) {
