@@ -79,8 +79,47 @@ pub enum ExpectedBody {
     Pattern(JsonPattern),
     /// A body of this length, or a text of this form.
     Shape(BodyShape),
+    /// A body that its own judge knows.
+    Judged(Judged),
     /// Whatever comes.
     Any,
+}
+
+/// Judges bodies of a form that this crate does not know: rows of a table, HTML, what is compressed.
+pub trait BodyJudge: fmt::Debug + Send + Sync {
+    /// Whether a body is right. It may take note of what it has seen.
+    fn is_right(&self, body: &[u8], flight: Flight) -> bool;
+
+    /// Whether the same bytes are right again, so that it need not see them.
+    fn may_be_remembered(&self) -> bool;
+
+    /// What is wrong with a body, in words; empty if nothing is.
+    fn differences(&self, body: &[u8]) -> Vec<String>;
+
+    /// What is right, as in "a row of the table world".
+    fn describe(&self) -> String;
+
+    /// The longest body that can be right, in bytes.
+    fn body_bytes_max(&self) -> u64;
+}
+
+/// When a request was sent and its answer came, in the time of the generator's clock.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Flight {
+    /// Not after the first byte was sent.
+    pub sent_ns: u64,
+    /// Not before the last byte came.
+    pub answered_ns: u64,
+}
+
+/// A judge; two are equal if they are one.
+#[derive(Debug, Clone)]
+pub struct Judged(pub Arc<dyn BodyJudge>);
+
+impl PartialEq for Judged {
+    fn eq(&self, other: &Judged) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 /// What is asked of a body that is neither known nor JSON.
@@ -107,7 +146,16 @@ impl ExpectedBody {
                 shape.bytes.contains(&(got.len() as u64))
                     && shape.pattern.as_ref().is_none_or(|pattern| pattern.matches(got))
             }
+            ExpectedBody::Judged(Judged(judge)) => judge.is_right(got, Flight::default()),
             ExpectedBody::Any => true,
+        }
+    }
+
+    /// Whether bytes that were right are right again.
+    pub(crate) fn may_be_remembered(&self) -> bool {
+        match self {
+            ExpectedBody::Judged(Judged(judge)) => judge.may_be_remembered(),
+            _ => true,
         }
     }
 }
@@ -138,6 +186,7 @@ impl Expected {
             ExpectedBody::Json(value) => format!("status {status} with JSON equal to `{value}`"),
             ExpectedBody::Pattern(pattern) => format!("status {status} with JSON like `{pattern}`"),
             ExpectedBody::Shape(shape) => format!("status {status} with {shape}"),
+            ExpectedBody::Judged(Judged(judge)) => format!("status {status} with {}", judge.describe()),
             ExpectedBody::Any => format!("status {status} with any body"),
         }
     }
@@ -190,7 +239,7 @@ impl ExchangePool {
         let bytes = |exchange: &Exchange| match &exchange.expected.body {
             ExpectedBody::Exact(bytes) => bytes.len(),
             ExpectedBody::Shape(shape) => usize::try_from(*shape.bytes.start()).unwrap_or(usize::MAX),
-            ExpectedBody::Json(_) | ExpectedBody::Pattern(_) | ExpectedBody::Any => 0,
+            ExpectedBody::Json(_) | ExpectedBody::Pattern(_) | ExpectedBody::Judged(_) | ExpectedBody::Any => 0,
         };
         self.exchanges.iter().map(bytes).max().unwrap_or(0)
     }

@@ -3,7 +3,7 @@
 //!
 //! It knows nothing of framing, connections or time.
 
-use crate::exchange::{Exchange, ExpectedBody};
+use crate::exchange::{Exchange, ExpectedBody, Flight, Judged};
 use crate::tally::{Failure, SAMPLE_BYTES_MAX};
 
 /// How much longer than expected a body may get before it is not worth waiting for its end.
@@ -53,6 +53,19 @@ pub(crate) fn empty(body: &mut Vec<u8>) {
     if body.capacity() > KEPT_BYTES_MAX {
         *body = Vec::new();
     }
+}
+
+/// What the answer to a request is compared with.
+#[derive(Debug)]
+pub(crate) struct Expectation<'a> {
+    pub(crate) exchange: &'a Exchange,
+    pub(crate) memo: &'a mut Memo,
+    /// Whether status and body are compared. The framing always is.
+    pub(crate) check: bool,
+    /// Whether no other request is in flight in the slot.
+    pub(crate) is_last: bool,
+    /// Of the request, if its answer is complete now.
+    pub(crate) flight: Flight,
 }
 
 /// What is known of the response that is awaited.
@@ -126,7 +139,9 @@ impl Judgement {
         }
         match expected {
             ExpectedBody::Any => {}
-            ExpectedBody::Json(_) | ExpectedBody::Pattern(_) => self.body.extend_from_slice(part),
+            ExpectedBody::Json(_) | ExpectedBody::Pattern(_) | ExpectedBody::Judged(_) => {
+                self.body.extend_from_slice(part);
+            }
             ExpectedBody::Shape(shape) if shape.pattern.is_some() => self.body.extend_from_slice(part),
             ExpectedBody::Shape(_) => self.keep_beginning(part),
             ExpectedBody::Exact(right) => {
@@ -151,14 +166,9 @@ impl Judgement {
 
     /// The response is complete.
     #[inline]
-    pub(crate) fn conclude(
-        &mut self,
-        exchange: &Exchange,
-        memo: &mut Memo,
-        check: bool,
-        keep_alive: bool,
-    ) -> Outcome {
-        if check && self.verdict.is_none() && self.has_body && !self.is_right(&exchange.expected.body, memo) {
+    pub(crate) fn conclude(&mut self, expectation: &mut Expectation<'_>, keep_alive: bool) -> Outcome {
+        let Expectation { check, .. } = *expectation;
+        if check && self.verdict.is_none() && self.has_body && !self.is_right(expectation) {
             self.verdict = Some(Failure::Mismatch);
         }
         match self.verdict {
@@ -167,7 +177,8 @@ impl Judgement {
         }
     }
 
-    fn is_right(&mut self, expected: &ExpectedBody, memo: &mut Memo) -> bool {
+    fn is_right(&mut self, expectation: &mut Expectation<'_>) -> bool {
+        let expected = &expectation.exchange.expected.body;
         match expected {
             ExpectedBody::Any => true,
             ExpectedBody::Exact(right) => {
@@ -179,7 +190,10 @@ impl Judgement {
                 whole
             }
             ExpectedBody::Shape(shape) if shape.pattern.is_none() => shape.bytes.contains(&self.body_bytes),
-            _ => self.is_as_before_or_right(expected, memo),
+            ExpectedBody::Judged(Judged(judge)) if !judge.may_be_remembered() => {
+                judge.is_right(&self.body, expectation.flight)
+            }
+            _ => self.is_as_before_or_right(expected, expectation.memo),
         }
     }
 
@@ -199,6 +213,7 @@ fn body_bytes_max(expected: &ExpectedBody) -> u64 {
     match expected {
         ExpectedBody::Exact(right) => right.len() as u64 + EXCESS_BYTES_MAX,
         ExpectedBody::Json(_) | ExpectedBody::Pattern(_) => WHOLE_BYTES_MAX,
+        ExpectedBody::Judged(Judged(judge)) => judge.body_bytes_max(),
         ExpectedBody::Shape(shape) => {
             let most = shape.bytes.end().saturating_add(EXCESS_BYTES_MAX);
             if shape.pattern.is_some() { most.min(WHOLE_BYTES_MAX) } else { most }

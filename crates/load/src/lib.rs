@@ -40,7 +40,9 @@ pub mod units;
 pub use clock::{Clock, Monotonic};
 pub use driver::{ChosenDriver, DriverChoice, DriverKind};
 pub use endpoint::{Endpoint, Route};
-pub use exchange::{BodyShape, Exchange, ExchangePool, Expected, ExpectedBody, SequenceStep, StepRule};
+pub use exchange::{
+    BodyJudge, BodyShape, Exchange, ExchangePool, Expected, ExpectedBody, Flight, Judged, SequenceStep, StepRule,
+};
 pub use generator::{
     Connections, Doubt, Generator, GeneratorError, Interval, Limits, Load, LoadError, Measures, OpenError,
     Quantile, RunReport, Settings, Waiting, evaluate,

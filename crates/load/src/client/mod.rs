@@ -15,7 +15,7 @@ use crate::endpoint::Route;
 use crate::exchange::{Exchange, ExchangePool};
 use crate::http1::Response;
 use crate::http2::RequestList;
-use crate::judgement::{Memo, Outcome};
+use crate::judgement::{Expectation, Outcome};
 use crate::negotiated::Handshakes;
 use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
@@ -82,17 +82,6 @@ pub(crate) enum ToSend<'a> {
 pub(crate) struct Traffic {
     pub(crate) sent_bytes: u64,
     pub(crate) received_bytes: u64,
-}
-
-/// What the answer to a request is compared with.
-#[derive(Debug)]
-pub(crate) struct Expectation<'a> {
-    pub(crate) exchange: &'a Exchange,
-    pub(crate) memo: &'a mut Memo,
-    /// Whether status and body are compared. The framing always is.
-    pub(crate) check: bool,
-    /// Whether no other request is in flight in the slot.
-    pub(crate) is_last: bool,
 }
 
 /// Slots that carry requests. It belongs to the thread that made it.

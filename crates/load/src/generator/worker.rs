@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::connection::{Connection, Phase, Stamps};
 use super::session::Session;
-use crate::client::{Client, Expectation, Prepared, SlotEvent, ToSend};
+use crate::client::{Client, Prepared, SlotEvent, ToSend};
 use crate::clock::{Clock, Monotonic};
 use crate::endpoint::Route;
-use crate::exchange::ExchangePool;
-use crate::judgement::{Memo, Outcome};
+use crate::exchange::{ExchangePool, Flight};
+use crate::judgement::{Expectation, Memo, Outcome};
 use crate::schedule::SplitMix64;
 use crate::tally::Failure;
 
@@ -109,16 +109,18 @@ impl<C: Client> Worker<C> {
         &mut self,
         slot: usize,
         check: bool,
+        now_ns: u64,
         look: impl FnOnce(&mut C, Expectation<'_>) -> Outcome,
     ) -> Outcome {
-        let Worker { client, connections, memos, sessions, pool, .. } = self;
-        let Connection { exchange: index, in_flight, .. } = connections[slot];
+        let Worker { client, connections, stamps, memos, sessions, pool, .. } = self;
+        let Connection { exchange: index, in_flight, oldest, .. } = connections[slot];
+        let flight = Flight { sent_ns: stamps.at(slot, oldest, 0).sent_ns, answered_ns: now_ns };
         let (listed, memo, is_last) = (&pool.exchanges()[index], &mut memos[index], in_flight == 1);
         let Some(session) = sessions.get_mut(slot) else {
-            return look(client, Expectation { exchange: listed, memo, check, is_last });
+            return look(client, Expectation { exchange: listed, memo, check, is_last, flight });
         };
         let (exchange, memo) = session.awaited().unwrap_or((listed, memo));
-        let outcome = look(client, Expectation { exchange, memo, check, is_last });
+        let outcome = look(client, Expectation { exchange, memo, check, is_last, flight });
         session.conclude(listed, outcome, || client.response(slot))
     }
 

@@ -5,9 +5,8 @@
 //! Where a head changes, as with a Date, the first response of each second is read in full.
 
 use crate::client::cut_short;
-use crate::exchange::Exchange;
 use crate::http1::{Decoder, Framing, ParseError, Piece, Response, parse_response};
-use crate::judgement::{Judgement, Memo, Outcome};
+use crate::judgement::{Expectation, Judgement, Outcome};
 use crate::tally::{Failure, SAMPLE_BYTES_MAX};
 
 /// The response that a connection waits for.
@@ -47,13 +46,8 @@ impl Inspection {
     /// Takes the next bytes, up to the end of the response; what is left in `bytes` is not part of it. With `check` off
     /// only the framing is read.
     #[inline]
-    pub(super) fn feed(
-        &mut self,
-        exchange: &Exchange,
-        memo: &mut Memo,
-        check: bool,
-        bytes: &mut &[u8],
-    ) -> Outcome {
+    pub(super) fn feed(&mut self, expectation: &mut Expectation<'_>, bytes: &mut &[u8]) -> Outcome {
+        let memo = &*expectation.memo;
         // A response that begins like the remembered one has the same head, so the same end.
         if bytes.starts_with(&memo.response) && !memo.response.is_empty() && !self.decoder.has_begun() {
             let (response, rest) = bytes.split_at(memo.response.len());
@@ -63,7 +57,7 @@ impl Inspection {
             return Outcome::Answered { keep_alive: true };
         }
         let before = *bytes;
-        let outcome = self.decode(exchange, memo, check, bytes);
+        let outcome = self.decode(expectation, bytes);
         self.keep(&before[..before.len() - bytes.len()]);
         outcome
     }
@@ -74,9 +68,9 @@ impl Inspection {
     }
 
     /// Takes the end of the connection.
-    pub(super) fn eof(&mut self, exchange: &Exchange, memo: &mut Memo, check: bool) -> Outcome {
+    pub(super) fn eof(&mut self, expectation: &mut Expectation<'_>) -> Outcome {
         if self.decoder.eof().is_ok() {
-            return self.judgement.conclude(exchange, memo, check, false);
+            return self.judgement.conclude(expectation, false);
         }
         let failure = cut_short(Failure::ClosedBeforeResponse, self.has_begun());
         Outcome::Failed { failure, keep_alive: false }
@@ -113,7 +107,8 @@ impl Inspection {
         }
     }
 
-    fn decode(&mut self, exchange: &Exchange, memo: &mut Memo, check: bool, bytes: &mut &[u8]) -> Outcome {
+    fn decode(&mut self, expectation: &mut Expectation<'_>, bytes: &mut &[u8]) -> Outcome {
+        let Expectation { exchange, check, .. } = *expectation;
         let (whole, all) = (!self.decoder.has_begun(), *bytes);
         loop {
             match self.decoder.next(bytes) {
@@ -128,10 +123,11 @@ impl Inspection {
                     }
                 }
                 Ok(Some(Piece::Complete { keep_alive })) => {
-                    let outcome = self.judgement.conclude(exchange, memo, check, keep_alive);
-                    if whole && outcome == (Outcome::Answered { keep_alive: true }) {
+                    let outcome = self.judgement.conclude(expectation, keep_alive);
+                    let is_kept = whole && exchange.expected.body.may_be_remembered();
+                    if is_kept && outcome == (Outcome::Answered { keep_alive: true }) {
                         let status = self.judgement.status().unwrap_or_default();
-                        memo.remember(&all[..all.len() - bytes.len()], status);
+                        expectation.memo.remember(&all[..all.len() - bytes.len()], status);
                     }
                     return outcome;
                 }
@@ -153,8 +149,8 @@ impl Inspection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exchange::{BodyShape, Expected, ExpectedBody};
-    use crate::judgement::EXCESS_BYTES_MAX;
+    use crate::exchange::{BodyShape, Exchange, Expected, ExpectedBody, Flight};
+    use crate::judgement::{EXCESS_BYTES_MAX, Memo};
     use crate::pattern::JsonPattern;
     use crate::text_pattern::TextPattern;
 
@@ -167,12 +163,16 @@ mod tests {
         format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
     }
 
+    fn expectation<'a>(exchange: &'a Exchange, memo: &'a mut Memo, check: bool) -> Expectation<'a> {
+        Expectation { exchange, memo, check, is_last: true, flight: Flight::default() }
+    }
+
     fn judge(exchange: &Exchange, memo: &mut Memo, pieces: &[&[u8]]) -> (Outcome, Vec<u8>) {
         let mut inspection = Inspection::default();
         inspection.start(exchange.is_head, None);
         let mut outcome = Outcome::Partial;
         for piece in pieces {
-            outcome = inspection.feed(exchange, memo, true, &mut &**piece);
+            outcome = inspection.feed(&mut expectation(exchange, memo, true), &mut &**piece);
         }
         (outcome, inspection.got(Failure::Mismatch, &[]))
     }
@@ -293,7 +293,7 @@ mod tests {
             for left in [one.len(), 0] {
                 let mut inspection = Inspection::default();
                 inspection.start(false, None);
-                assert_eq!(inspection.feed(&exchange, &mut memo, true, &mut rest), RIGHT);
+                assert_eq!(inspection.feed(&mut expectation(&exchange, &mut memo, true), &mut rest), RIGHT);
                 assert_eq!(rest.len(), left);
             }
         }
@@ -309,7 +309,7 @@ mod tests {
         for _ in 0..2 {
             inspection.start(false, None);
             assert_eq!(inspection.status(), None);
-            assert_eq!(inspection.feed(&exchange, &mut memo, false, &mut &wrong[..]), RIGHT);
+            assert_eq!(inspection.feed(&mut expectation(&exchange, &mut memo, false), &mut &wrong[..]), RIGHT);
             assert_eq!(inspection.status(), Some(404));
         }
     }

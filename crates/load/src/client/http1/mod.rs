@@ -5,12 +5,12 @@ mod inspection;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Client, Expectation, Prepared, SlotEvent, ToSend, Traffic, cut_short};
+use super::{Client, Prepared, SlotEvent, ToSend, Traffic, cut_short};
 use crate::driver::{self, Driver, own_range};
 use crate::endpoint::Route;
 use crate::exchange::ExchangePool;
 use crate::http1::Response;
-use crate::judgement::Outcome;
+use crate::judgement::{Expectation, Outcome};
 use crate::negotiated::Handshakes;
 use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
@@ -132,12 +132,12 @@ impl<D: Driver> Client for Http1<D> {
 
     #[inline]
     fn judge(&mut self, slot: usize, expectation: Expectation<'_>) -> Outcome {
-        let Expectation { exchange, memo, check, is_last } = expectation;
+        let mut expectation = expectation;
         let Slot { unsent, inspection } = &mut self.slots[slot];
         let mut bytes = &self.driver.received()[self.taken..];
-        let outcome = inspection.feed(exchange, memo, check, &mut bytes);
+        let outcome = inspection.feed(&mut expectation, &mut bytes);
         self.taken = self.driver.received().len() - bytes.len();
-        if !is_last {
+        if !expectation.is_last {
             return outcome;
         }
         // Bytes after the last response belong to no response. After a response before the end of its request, the rest of
@@ -161,8 +161,7 @@ impl<D: Driver> Client for Http1<D> {
     }
 
     fn judge_end(&mut self, slot: usize, expectation: Expectation<'_>) -> Outcome {
-        let Expectation { exchange, memo, check, .. } = expectation;
-        self.slots[slot].inspection.eof(exchange, memo, check)
+        self.slots[slot].inspection.eof(&mut { expectation })
     }
 
     #[inline]

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Client, Expectation, Prepared, SlotEvent, ToSend, Traffic, cut_short};
+use super::{Client, Prepared, SlotEvent, ToSend, Traffic, cut_short};
 use crate::driver::{self, Driver, own_range};
 use crate::endpoint::Route;
 use crate::exchange::ExchangePool;
@@ -19,7 +19,7 @@ use crate::http1::{Response, Version};
 use crate::http2::{
     Encoder, ErrorCode, HeadError, Http2Connection, Http2Error, Request, RequestList, Scheme, Sent,
 };
-use crate::judgement::{Judgement, Outcome, empty};
+use crate::judgement::{Expectation, Judgement, Outcome, empty};
 use crate::negotiated::Handshakes;
 use crate::tally::{Failure, SAMPLE_BYTES_MAX};
 
@@ -248,7 +248,8 @@ impl<D: Driver> Client for Http2<D> {
 
     #[inline]
     fn judge(&mut self, slot: usize, expectation: Expectation<'_>) -> Outcome {
-        let Expectation { exchange, memo, check, .. } = expectation;
+        let mut expectation = expectation;
+        let Expectation { exchange, check, .. } = expectation;
         let Some(Found { bytes, is_end, .. }) = self.found.take() else { return Outcome::Partial };
         let own = &mut self.slots[slot];
         let connection = &self.links[slot / self.streams].connection;
@@ -272,7 +273,7 @@ impl<D: Driver> Client for Http2<D> {
             return Outcome::Partial;
         }
         own.phase = SlotPhase::Idle;
-        own.judgement.conclude(exchange, memo, check, true)
+        own.judgement.conclude(&mut expectation, true)
     }
 
     #[inline]

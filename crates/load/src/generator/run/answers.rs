@@ -39,7 +39,7 @@ impl<C: Client> Run<'_, C> {
         let mut answered = false;
         loop {
             let outcome =
-                self.worker.judge(slot, check, |client, expectation| client.judge(slot, expectation));
+                self.worker.judge(slot, check, now_ns, |client, expectation| client.judge(slot, expectation));
             let keep_alive = match outcome {
                 // Its close follows as an event of its own, unless the response ended before.
                 Outcome::Partial if answered => return Disposition::Busy,
@@ -118,7 +118,7 @@ impl<C: Client> Run<'_, C> {
         }
         let check = self.shared.load.check;
         let outcome =
-            self.worker.judge(slot, check, |client, expectation| client.judge_end(slot, expectation));
+            self.worker.judge(slot, check, now_ns, |client, expectation| client.judge_end(slot, expectation));
         match outcome {
             Outcome::Failed { failure, .. } => self.broken(slot, failure, now_ns),
             Outcome::Partial => self.broken(slot, Failure::ClosedMidResponse, now_ns),
