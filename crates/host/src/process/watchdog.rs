@@ -18,6 +18,7 @@
 
 use super::cgroup;
 use super::group::Trace;
+use super::scratch;
 use super::syscall;
 use crate::threads;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -63,6 +64,7 @@ struct Listener {
     child: Child,
     /// Those that were announced and not withdrawn.
     groups: Vec<Trace>,
+    scratches: Vec<PathBuf>,
 }
 
 impl Watchdog {
@@ -72,7 +74,7 @@ impl Watchdog {
     /// The program cannot be started, or does not answer as a watchdog.
     pub(crate) fn start(program: &Path) -> Result<Self, WatchdogError> {
         let (program, child) = (program.to_owned(), spawn(program)?);
-        Ok(Self(Arc::new(Mutex::new(Listener { program, child, groups: Vec::new() }))))
+        Ok(Self(Arc::new(Mutex::new(Listener { program, child, groups: Vec::new(), scratches: Vec::new() }))))
     }
 
     pub fn pid(&self) -> u32 {
@@ -103,6 +105,21 @@ impl Watchdog {
         listener.groups.retain(|group| group.name != name);
         // If there can be no watchdog, the next start of a service reports it.
         let _ = listener.tell(format!("del\t{name}").as_bytes());
+    }
+
+    /// Announces a folder that is removed with its maker, before it exists.
+    pub(super) fn add_scratch(&self, path: &Path) -> Result<(), WatchdogError> {
+        let mut listener = self.listener();
+        listener.scratches.push(path.to_owned());
+        listener.tell(&with_path(b"scratch", path)).inspect_err(|_| drop(listener.scratches.pop()))
+    }
+
+    /// Withdraws a folder that is gone.
+    pub(super) fn delete_scratch(&self, path: &Path) {
+        let mut listener = self.listener();
+        listener.scratches.retain(|scratch| scratch != path);
+        // If there can be no watchdog, the next start of a service reports it.
+        let _ = listener.tell(&with_path(b"gone", path));
     }
 
     /// Sees to it that there is one.
@@ -154,6 +171,9 @@ impl Listener {
                 .try_for_each(|line| self.send(&line))
                 .map_err(|source| WatchdogError::Gone { source })?;
         }
+        for path in self.scratches.clone() {
+            self.send(&with_path(b"scratch", &path)).map_err(|source| WatchdogError::Gone { source })?;
+        }
         Ok(())
     }
 }
@@ -201,6 +221,10 @@ fn announcement(trace: &Trace) -> Vec<u8> {
     line
 }
 
+fn with_path(order: &[u8], path: &Path) -> Vec<u8> {
+    [order, b"\t", path.as_os_str().as_bytes()].concat()
+}
+
 fn leader(name: &str, pgid: u32) -> Vec<u8> {
     format!("pgid\t{name}\t{pgid}").into_bytes()
 }
@@ -226,13 +250,27 @@ pub fn main(input: impl Read, mut output: impl Write) {
         return;
     }
     let mut groups: Vec<Trace> = Vec::new();
+    let mut scratches: Vec<PathBuf> = Vec::new();
     for line in BufReader::new(input).split(b'\n') {
         // A pipe that cannot be read counts as closed.
         let Ok(line) = line else { break };
+        keep_scratches(&line, &mut scratches);
         obey(&line, &mut groups);
     }
     // In parallel: a group that is slow to die must not delay the others.
     threads::for_each(&groups, |group| drop(group.destroy(PATIENCE)));
+    // By now nothing works in them.
+    scratches.iter().for_each(|path| scratch::remove(path));
+}
+
+fn keep_scratches(line: &[u8], scratches: &mut Vec<PathBuf>) {
+    let Some(tab) = line.iter().position(|byte| *byte == b'\t') else { return };
+    let path = PathBuf::from(OsStr::from_bytes(&line[tab + 1..]));
+    match &line[..tab] {
+        b"scratch" if scratch::is_scratch(&path) => scratches.push(path),
+        b"gone" => scratches.retain(|known| *known != path),
+        _ => {}
+    }
 }
 
 fn obey(line: &[u8], groups: &mut Vec<Trace>) {
@@ -307,6 +345,18 @@ mod tests {
         assert_eq!(withdrawn.try_wait().unwrap(), None, "it still runs");
         withdrawn.kill().unwrap();
         withdrawn.wait().unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_was_announced_is_removed_when_the_pipe_closes_and_no_other() {
+        let [kept, gone, other] = std::array::from_fn(|_| std::env::temp_dir().join(cgroup::new_name()));
+        let foreign = tempfile::tempdir().unwrap();
+        [&kept, &gone, &other].iter().for_each(|path| std::fs::create_dir(path).unwrap());
+        let (first, second, third) = (kept.display(), gone.display(), foreign.path().display());
+        let lines = format!("scratch\t{first}\nscratch\t{second}\ngone\t{first}\nscratch\t{third}\n");
+        main(lines.as_bytes(), &mut Vec::new());
+        assert!(kept.exists() && !gone.exists() && other.exists() && foreign.path().exists());
+        [kept, other].iter().for_each(|path| scratch::remove(path));
     }
 
     proptest! {

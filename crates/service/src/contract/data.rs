@@ -6,22 +6,49 @@ use std::path::Path;
 use toml::Spanned;
 
 use super::error::{Lowered, Problem};
-use super::file::DataFile;
+use super::file::{ContractFile, DataFile, FolderFile};
 use super::placeholder::{
     Cell, KINDS, Kind, Placeholder, ROW, ROWS_MAX, Scope, Table, TableError, Tables, Template, is_column,
 };
-use super::{Answer, Ask, Body, Contract};
+use super::{Answer, Ask, Body, Contract, RowSet};
 
+/// The longest file of a folder.
+const FILE_BYTES_MAX: u32 = 16 << 20;
 /// How a wildcard begins; the name of a table must differ from it, and from those of placeholders.
 const WILDCARD: &str = "any";
 
 /// `folder` is that of the contract.
-pub(super) fn tables(file: &BTreeMap<Spanned<String>, DataFile>, folder: &Path) -> Lowered<Tables> {
+pub(super) fn tables(file: &ContractFile, folder: &Path) -> Lowered<Tables> {
+    let file_has = |name: &str| file.data.keys().any(|table| table.get_ref() == name);
     let one = |(name, data): (&Spanned<String>, &DataFile)| {
         table_name(name)?;
         Ok((name.get_ref().clone(), table(name, data, folder)?))
     };
-    file.iter().map(one).collect()
+    let files = |(name, file): (&Spanned<String>, &FolderFile)| {
+        table_name(name)?;
+        match file_has(name.get_ref()) {
+            true => Err((name.span().start, Problem::Twice { name: name.get_ref().clone() })),
+            false => Ok((name.get_ref().clone(), of_files(name, file)?)),
+        }
+    };
+    file.data.iter().map(one).chain(file.folder.iter().map(files)).collect()
+}
+
+fn of_files(name: &Spanned<String>, folder: &FolderFile) -> Lowered<Table> {
+    let in_name = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    let one = |(name, bytes): (&Spanned<String>, &Spanned<u32>)| {
+        let (text, bytes) = (name.get_ref().clone(), *bytes.get_ref());
+        let is_name = text.bytes().all(in_name) && !text.starts_with('.') && !text.is_empty();
+        match is_name && (1..=FILE_BYTES_MAX).contains(&bytes) {
+            true => Ok((text, bytes as usize)),
+            false => Err((name.span().start, Problem::FileOfFolder { name: text, bytes_max: FILE_BYTES_MAX })),
+        }
+    };
+    let files: Vec<(String, usize)> = folder.files.iter().map(one).collect::<Lowered<_>>()?;
+    match files.is_empty() {
+        true => Err((name.span().start, Problem::TableOfNothing { name: name.get_ref().clone() })),
+        false => Ok(Table::of_files(name.get_ref(), files)),
+    }
 }
 
 fn table_name(name: &Spanned<String>) -> Lowered<()> {
@@ -37,6 +64,32 @@ fn table_name(name: &Spanned<String>) -> Lowered<()> {
 }
 
 fn table(name: &Spanned<String>, data: &DataFile, folder: &Path) -> Lowered<Table> {
+    let table = rows(name, data, folder)?;
+    let json = data.json.as_ref().map(|json| row_json(json, &table)).transpose()?;
+    let key = data.key.as_ref().map(|key| {
+        let cell = table.cell(key.get_ref()).map_err(|error| (key.span().start, error.into()))?;
+        Ok(cell.column)
+    });
+    let key = key.transpose()?;
+    Ok(table.with(json, key))
+}
+
+/// A template that is JSON with the columns of a row.
+fn row_json(text: &Spanned<String>, table: &Table) -> Lowered<Template> {
+    let start = text.span().start;
+    let tables = Tables::from([(table.name().to_owned(), table.clone())]);
+    let scope = Scope { tables: Some(&tables), ..Scope::default() };
+    let template = Template::parse_in(text.get_ref(), scope).map_err(|error| (start, error.into()))?;
+    for filled in template.extremes() {
+        if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(&filled) {
+            return Err((start, Problem::Json { reason: error.to_string() }));
+        }
+    }
+    template.cells_outside_of_strings().try_for_each(|cell| is_json(cell, start))?;
+    Ok(template)
+}
+
+fn rows(name: &Spanned<String>, data: &DataFile, folder: &Path) -> Lowered<Table> {
     match (&data.file, &data.rows, &data.columns) {
         (Some(file), None, None) => {
             let read = Table::read(name.get_ref(), &folder.join(file.get_ref()));
@@ -125,13 +178,26 @@ impl Contract {
         self.tables.values()
     }
 
+    /// Those that a service is given as files and folders.
+    pub fn given_tables(&self) -> impl Iterator<Item = &Table> {
+        self.tables.values().filter(|table| !self.backing.holds(table.name()))
+    }
+
+    /// Its table of this name.
+    pub(crate) fn table(&self, name: &str) -> Option<&Table> {
+        self.tables.get(name)
+    }
+
     /// The same with the rows that its tables have under this seed. Those that are made are written into `folder`, where
     /// services find them.
     ///
     /// # Errors
     /// A table cannot be written.
     pub fn with_tables(&self, seed: u64, folder: &Path) -> Result<Contract, TableError> {
-        let laid_out = |table: &Table| table.laid_out(seed, folder, &self.name);
+        let laid_out = |table: &Table| match self.backing.holds(table.name()) {
+            true => table.clone().with(None, None).laid_out(seed, folder, &self.name).map(|csv| csv.with_form_of(table)),
+            false => table.laid_out(seed, folder, &self.name),
+        };
         let tables = self.tables.iter().map(|(name, table)| Ok((name.clone(), laid_out(table)?)));
         Ok(self.drawing_from(tables.collect::<Result<_, TableError>>()?))
     }
@@ -148,13 +214,33 @@ impl Contract {
     pub fn exchanges_ahead(&self, usual: usize, of_rows: usize) -> usize {
         let cells = self.loaded().flat_map(|request| request.ask.templates()).flat_map(Template::cells);
         let rows = cells.map(|cell| cell.table.count()).max().unwrap_or(0);
-        usual.max(usize::try_from(rows).unwrap_or(usize::MAX).min(of_rows))
+        let ahead = usual.max(usize::try_from(rows).unwrap_or(usize::MAX).min(of_rows));
+        self.exchanges.unwrap_or(ahead)
     }
 
     fn drawing_from(&self, tables: Tables) -> Contract {
         let mut contract = Contract { tables, ..self.clone() };
         let tables = contract.tables.clone();
         contract.templates_mut().for_each(|template| template.enter_tables(&tables));
+        contract.answers_mut().for_each(|answer| answer.enter_tables(&tables));
+        contract.backing.enter_tables(&tables);
+        contract
+    }
+
+    fn answers_mut(&mut self) -> impl Iterator<Item = &mut Answer> {
+        let requests = self.requests.iter_mut();
+        requests.flat_map(|request| std::iter::once(&mut request.answer).chain(&mut request.otherwise))
+    }
+
+    /// A copy with a memory of its own for what services say that they changed.
+    #[must_use]
+    pub fn detached(&self) -> Contract {
+        let mut contract = self.clone();
+        for answer in contract.answers_mut() {
+            if let Body::AnyRow(any) = &mut answer.body {
+                any.detach();
+            }
+        }
         contract
     }
 
@@ -170,16 +256,30 @@ impl Contract {
 impl Answer {
     pub(super) fn placeholders(&self) -> impl Iterator<Item = &Placeholder> {
         let template = match &self.body {
-            Body::Exact(template) | Body::Json(template) | Body::Pattern { template, .. } => Some(template),
-            Body::Shape(_) | Body::Any => None,
+            Body::Exact(template)
+            | Body::Json(template)
+            | Body::Html(template)
+            | Body::Pattern { template, .. } => Some(template),
+            Body::Shape(_) | Body::AnyRow(_) | Body::Any => None,
         };
-        template.into_iter().flat_map(Template::placeholders)
+        let in_rows = self.row_sets.iter().flat_map(RowSet::templates);
+        template.into_iter().chain(in_rows).flat_map(Template::placeholders)
     }
 
     fn template_mut(&mut self) -> Option<&mut Template> {
         match &mut self.body {
-            Body::Exact(template) | Body::Json(template) | Body::Pattern { template, .. } => Some(template),
-            Body::Shape(_) | Body::Any => None,
+            Body::Exact(template)
+            | Body::Json(template)
+            | Body::Html(template)
+            | Body::Pattern { template, .. } => Some(template),
+            Body::Shape(_) | Body::AnyRow(_) | Body::Any => None,
+        }
+    }
+
+    fn enter_tables(&mut self, tables: &Tables) {
+        self.row_sets.iter_mut().for_each(|rows| rows.enter_tables(tables));
+        if let Body::AnyRow(any) = &mut self.body {
+            any.enter_tables(tables);
         }
     }
 }

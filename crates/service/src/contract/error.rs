@@ -156,6 +156,34 @@ pub enum Problem {
     WeightOfStep { name: String },
     #[error("the request \"{name}\" is a step: say \"load = false\" in the [[sequence]]")]
     StepOutOfLoad { name: String },
+    #[error("unknown table \"{name}\"{suggestion}")]
+    UnknownTable { name: String, suggestion: String },
+    #[error("the table \"{name}\" needs \"key\": the column that tells its rows apart")]
+    TableWithoutKey { name: String },
+    #[error(
+        "the table \"{name}\" needs \"json\": an object whose members are its columns, such as '{{\"id\": {{{{{name}.id}}}}}}'"
+    )]
+    RowIsNoObject { name: String },
+    #[error("\"any-row\" has a count of at least 1, or none for one row, and at most one column in \"changed\"")]
+    AnyRowCount,
+    #[error("the rows \"{name}\" need \"text\", or a table with \"json\": how each of them is written")]
+    RowsWithoutText { name: String },
+    #[error("{{{{rows.{name}}}}} is not known: say which rows they are in [request.response.rows.{name}]")]
+    UnknownRows { name: String },
+    #[error("a page has at least one row")]
+    PageOfNothing,
+    #[error("a further row needs all of the columns and no other: {columns}")]
+    RowOfOtherColumns { columns: String },
+    #[error("unknown encoding \"{name}\"{suggestion}")]
+    UnknownEncoding { name: String, suggestion: String },
+    #[error("\"encoding\" names at least one, such as [\"gzip\"], of an answer with \"body\", \"json\" or \"html\"")]
+    EncodingOfNothing,
+    #[error("the file \"{name}\" of a folder needs a name of A-Z, a-z, 0-9, \".\", \"-\" and \"_\", and 1 to {bytes_max} bytes")]
+    FileOfFolder { name: String, bytes_max: u32 },
+    #[error("\"otherwise\" has its place in requests that are verified alone: say \"load = false\", or loads could not be compared")]
+    OtherwiseInLoad,
+    #[error("\"exchanges\" is at least 1")]
+    NoExchanges,
     #[error("the contract has no [[request]] for the load: at least one must not say \"load = false\"")]
     NothingToLoad,
 }

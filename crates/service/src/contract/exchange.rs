@@ -4,15 +4,20 @@
 //! request has `Host`, the contract's own headers, `Content-Length` or `Transfer-Encoding` where there is a body, and nothing else: no
 //! `User-Agent`, no `Accept`, no `Connection`.
 
+use std::sync::Arc;
+
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use tare_load::exchange::{BodyShape, Exchange, Expected, ExpectedBody};
+use tare_load::exchange::{BodyJudge, BodyShape, Exchange, Expected, ExpectedBody, Judged};
 use tare_load::pattern::JsonPattern;
 
+use super::encoding::EncodedJudge;
+use super::html::HtmlJudge;
 use super::placeholder::{Placeholder, Template, Values};
+use super::row_set::Form;
 use super::sequence::PartOfLoad;
-use super::{Ask, Body, BodyFraming, Contract, HeaderRule, Request};
+use super::{Answer, Ask, Body, BodyFraming, Contract, HeaderRule, Request};
 
 const CHUNK_BYTES: usize = 16 * 1024;
 /// No more exchanges are made ahead once they take this.
@@ -102,21 +107,19 @@ impl Request {
     /// The same with values that are known in part.
     pub(crate) fn fill_from<R: Rng>(&self, mut values: Values<'_, R>) -> (Filled, Expected) {
         let filled = self.ask.fill(&mut values);
-        let body = match &self.answer.body {
-            Body::Exact(template) => ExpectedBody::Exact(template.fill(&mut values).into_bytes()),
-            Body::Json(template) => {
-                let value = serde_json::from_str(&template.fill_json(&mut values));
-                ExpectedBody::Json(value.expect("tried when the contract was read"))
-            }
-            Body::Pattern { template, extra } => {
-                let value = serde_json::from_str(&template.fill_json(&mut values));
-                let value = value.expect("tried when the contract was read");
-                ExpectedBody::Pattern(JsonPattern::new(value, *extra))
-            }
-            Body::Shape(shape) => ExpectedBody::Shape(shape.clone()),
-            Body::Any => ExpectedBody::Any,
-        };
-        (filled, Expected { status: self.answer.status, body })
+        let expected = self.answer.expected(&mut values);
+        (filled, expected)
+    }
+
+    /// The same with the other answer that is right, if there is one.
+    pub(crate) fn fill_with_otherwise<R: Rng>(
+        &self,
+        mut values: Values<'_, R>,
+    ) -> (Filled, Expected, Option<Expected>) {
+        let filled = self.ask.fill(&mut values);
+        let expected = self.answer.expected(&mut values);
+        let otherwise = self.otherwise.as_ref().map(|answer| answer.expected(&mut values));
+        (filled, expected, otherwise)
     }
 
     /// One exchange, addressed to `host`.
@@ -135,6 +138,48 @@ impl Request {
     pub fn has_placeholders(&self) -> bool {
         self.ask.placeholders().any(|placeholder| placeholder.kind.varies())
     }
+}
+
+impl Answer {
+    /// What comes back, its placeholders filled.
+    fn expected<R: Rng>(&self, values: &mut Values<'_, R>) -> Expected {
+        let form = if matches!(self.body, Body::Html(_)) { Form::Html } else { Form::Json };
+        for rows in &self.row_sets {
+            let text = rows.fill(form, values);
+            values.set_rows(&rows.name, text);
+        }
+        let body = self.body.expected(values);
+        let body = match self.encodings.as_slice() {
+            [] => body,
+            encodings => judged(EncodedJudge { encodings: encodings.to_vec(), expected: body }),
+        };
+        Expected { status: self.status, body }
+    }
+}
+
+impl Body {
+    fn expected<R: Rng>(&self, values: &mut Values<'_, R>) -> ExpectedBody {
+        match self {
+            Body::Exact(template) => ExpectedBody::Exact(template.fill(values).into_bytes()),
+            Body::Json(template) => {
+                let value = serde_json::from_str(&template.fill_json(values));
+                ExpectedBody::Json(value.expect("tried when the contract was read"))
+            }
+            Body::Pattern { template, extra } => {
+                let value = serde_json::from_str(&template.fill_json(values));
+                let value = value.expect("tried when the contract was read");
+                ExpectedBody::Pattern(JsonPattern::new(value, *extra))
+            }
+            Body::Html(template) => judged(HtmlJudge::new(&template.fill_html(values))),
+            Body::AnyRow(any) => judged(any.judge()),
+            Body::Shape(shape) => ExpectedBody::Shape(shape.clone()),
+            Body::Any => ExpectedBody::Any,
+        }
+    }
+}
+
+fn judged(judge: impl BodyJudge + 'static) -> ExpectedBody {
+    ExpectedBody::Judged(Judged(Arc::new(judge)))
 }
 
 impl Contract {
@@ -191,6 +236,7 @@ pub fn fixed_response(contract: &Contract) -> Option<Vec<u8>> {
         }
         Body::Shape(shape) => example(shape)?,
         Body::Any => String::new(),
+        Body::Html(_) | Body::AnyRow(_) => return None,
     };
     let reason = match request.answer.status {
         200 => "OK",
@@ -225,8 +271,24 @@ fn example(shape: &BodyShape) -> Option<String> {
 
 /// About what it takes in memory; the generator has the request once more.
 fn bytes_of(exchange: &Exchange) -> usize {
-    let body = if let ExpectedBody::Exact(body) = &exchange.expected.body { body.len() } else { 0 };
+    let body = match &exchange.expected.body {
+        ExpectedBody::Exact(body) => body.len(),
+        ExpectedBody::Json(value) => json_bytes(value),
+        _ => 0,
+    };
     2 * exchange.request.len() + body
+}
+
+/// About what a value takes in memory.
+fn json_bytes(value: &serde_json::Value) -> usize {
+    const NODE_BYTES: usize = 64;
+    let inner = match value {
+        serde_json::Value::Array(values) => values.iter().map(json_bytes).sum(),
+        serde_json::Value::Object(members) => members.iter().map(|(name, value)| name.len() + json_bytes(value)).sum(),
+        serde_json::Value::String(text) => text.len(),
+        _ => 0,
+    };
+    NODE_BYTES + inner
 }
 
 fn greatest_common_divisor(a: u32, b: u32) -> u32 {

@@ -28,8 +28,13 @@ pub(super) struct ContractFile {
     pub service: BTreeMap<String, String>,
     #[serde(default)]
     pub defaults: DefaultsFile,
+    pub exchanges: Option<Spanned<u32>>,
     #[serde(default)]
     pub data: BTreeMap<Spanned<String>, DataFile>,
+    #[serde(default)]
+    pub folder: BTreeMap<Spanned<String>, FolderFile>,
+    #[serde(default)]
+    pub backing: BackingFile,
     #[serde(default, rename = "request")]
     pub requests: Vec<RequestFile>,
     #[serde(default, rename = "sequence")]
@@ -55,6 +60,41 @@ pub(super) struct DataFile {
     pub file: Option<Spanned<String>>,
     pub rows: Option<Spanned<u64>>,
     pub columns: Option<BTreeMap<Spanned<String>, Spanned<String>>>,
+    pub json: Option<Spanned<String>>,
+    pub key: Option<Spanned<String>>,
+}
+
+/// A folder whose files are made.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FolderFile {
+    /// Names to lengths in bytes.
+    pub files: BTreeMap<Spanned<String>, Spanned<u32>>,
+}
+
+/// What a service works with.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BackingFile {
+    pub postgres: Option<PostgresFile>,
+    pub upstream: Option<Spanned<UpstreamFile>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PostgresFile {
+    /// Names of tables of the contract, each with its columns in SQL.
+    pub tables: BTreeMap<Spanned<String>, String>,
+    /// Statements after the rows are there.
+    #[serde(default)]
+    pub after: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct UpstreamFile {
+    pub delay_ms: u32,
+    pub table: Spanned<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -72,8 +112,19 @@ pub(super) struct RequestFile {
     pub multipart: Option<Spanned<Vec<PartFile>>>,
     pub chunked: Option<Spanned<bool>>,
     pub response: Spanned<ResponseFile>,
+    pub otherwise: Option<Spanned<ResponseFile>>,
+    pub statements: Option<StatementsFile>,
     #[serde(default)]
     pub capture: BTreeMap<Spanned<String>, Spanned<CaptureFile>>,
+}
+
+/// What an answer takes of a database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct StatementsFile {
+    pub reads: Option<u32>,
+    pub rows_read: Option<u32>,
+    pub rows_written: Option<u32>,
 }
 
 /// Where a value is in an answer.
@@ -119,6 +170,47 @@ pub(super) struct ResponseFile {
     pub extra: Option<Spanned<Extra>>,
     pub matches: Option<Spanned<String>>,
     pub length: Option<Spanned<PlainOr<u64, LengthRangeFile>>>,
+    pub html: Option<Spanned<String>>,
+    pub any_row: Option<Spanned<AnyRowFile>>,
+    #[serde(default)]
+    pub rows: BTreeMap<Spanned<String>, Spanned<RowSetFile>>,
+    pub encoding: Option<Spanned<Vec<Spanned<String>>>>,
+}
+
+/// Rows that the service chooses.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AnyRowFile {
+    pub table: Spanned<String>,
+    /// An array of this length; without it one row.
+    pub count: Option<u32>,
+    /// A column that the service has changed, to a number of this range.
+    #[serde(default)]
+    pub changed: BTreeMap<Spanned<String>, Spanned<String>>,
+}
+
+/// Rows that follow from the request.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RowSetFile {
+    pub table: Spanned<String>,
+    #[serde(default, rename = "where")]
+    pub filter: BTreeMap<Spanned<String>, Spanned<String>>,
+    pub order: Option<Spanned<String>>,
+    pub first: Option<Spanned<String>>,
+    pub page: Option<PageFile>,
+    #[serde(default)]
+    pub also: Vec<Spanned<BTreeMap<String, String>>>,
+    pub text: Option<Spanned<String>>,
+}
+
+/// Rows in pages of a fixed size.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PageFile {
+    /// Counted from 1.
+    pub number: Spanned<String>,
+    pub size: u32,
 }
 
 /// A header of a response that is no exact value.

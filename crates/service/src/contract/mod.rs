@@ -3,20 +3,27 @@
 //! [`Contract::load`] reads a file, [`Contract::exchange`] makes a request with its expected answer from it.
 //! Nothing here opens a connection, and nothing here knows which services exist.
 
+mod answer;
+mod any_row;
+mod backing;
 mod built_in;
 mod capture;
 mod check;
 mod data;
+mod encoding;
 mod error;
 mod exchange;
 mod expectation;
 mod file;
 mod header;
+mod html;
 mod json_path;
 mod lower;
 mod multipart;
+mod newer;
 mod placeholder;
 mod plain_or;
+mod row_set;
 mod sequence;
 #[cfg(test)]
 mod tests;
@@ -25,16 +32,20 @@ mod varied;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+pub use any_row::{AnyRow, Changed, Changes};
+pub use backing::{Backing, PostgresTables, Statements, UpstreamTable};
 pub use capture::Capture;
 pub use check::{CheckId, CheckText, Level};
 pub use data::with_tables;
+pub use encoding::Encoding;
 pub use error::{ContractError, Problem};
 pub(crate) use exchange::chunk;
 pub use exchange::{Filled, fixed_response};
 pub use expectation::HeaderRule;
 pub use json_path::{JsonPath, JsonPathError};
+pub use row_set::RowSet;
 pub(crate) use placeholder::LABEL_LENGTH_MAX;
-pub use placeholder::{Kind, Placeholder, PlaceholderError, Table, TableError, Template, Values};
+pub use placeholder::{Computed, Kind, Placeholder, PlaceholderError, Table, TableError, Template, Values};
 pub use sequence::{LoadablePart, Sequence};
 pub use varied::{Varied, VariedTexts};
 
@@ -43,9 +54,10 @@ use tare_load::{Protocol, exchange::BodyShape};
 use crate::document;
 
 /// The format of contract files that this program reads, `major.minor`.
-pub const FORMAT: &str = "1.1";
-/// An older format, all of which 1.1 has.
-const OLDER: &str = "1.0";
+pub const FORMAT: &str = "1.2";
+/// Older formats, all of which it has.
+const FORMAT_1_0: &str = "1.0";
+const FORMAT_1_1: &str = "1.1";
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contract {
@@ -57,8 +69,12 @@ pub struct Contract {
     pub protocols: Vec<Protocol>,
     /// What the environment variables change under this contract: variable to sentence.
     pub service: BTreeMap<String, String>,
+    /// No more different exchanges are made ahead; absent: as their kind needs.
+    exchanges: Option<usize>,
     /// By their names.
     tables: placeholder::Tables,
+    /// What a service works with.
+    pub backing: Backing,
     /// The right requests and what must come back, in the order of the file.
     pub requests: Vec<Request>,
     /// Which of them come one after the other on one connection, in the order of the file.
@@ -79,6 +95,10 @@ pub struct Request {
     /// How often it comes in the load, relative to the others.
     pub weight: u32,
     pub answer: Answer,
+    /// Another answer that is right too, of a service that does not offer what is asked for.
+    pub otherwise: Option<Answer>,
+    /// What an answer takes of the database.
+    pub statements: Option<Statements>,
     /// What is taken out of its answer for the steps after it.
     pub captures: Vec<Capture>,
 }
@@ -123,6 +143,10 @@ pub struct Answer {
     /// What must come back under these names, in their order.
     pub headers: Vec<(String, HeaderRule)>,
     pub body: Body,
+    /// The rows that the body holds.
+    pub row_sets: Vec<RowSet>,
+    /// In which the body may come; empty: as it is.
+    pub encodings: Vec<Encoding>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -138,6 +162,10 @@ pub enum Body {
     },
     /// A body of this length, or a text of this form.
     Shape(BodyShape),
+    /// HTML that a browser reads as this.
+    Html(Template),
+    /// Rows that the service chooses.
+    AnyRow(AnyRow),
     Any,
 }
 
@@ -195,7 +223,7 @@ impl Contract {
     /// # Errors
     /// The text is not a valid contract; the error names the line.
     pub fn parse(text: &str, path: &Path) -> Result<Contract, ContractError> {
-        let file: file::ContractFile = document::parse_one_of(path, text, &[OLDER, FORMAT])?;
+        let file: file::ContractFile = document::parse_one_of(path, text, &[FORMAT_1_0, FORMAT_1_1, FORMAT])?;
         lower::lower(file, text, path)
     }
 

@@ -2,35 +2,38 @@
 //!
 //! Knows nothing of HTTP. The same generator in the same state fills the same text with the same values.
 
+mod blob;
+mod computed;
+mod files;
 mod table;
+mod values;
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use rand::{Rng, RngExt};
+use rand::Rng;
 use tare_host::spelling::suggestion;
-use tare_load::sequence::Captured;
 use tare_load::{pattern::Wildcard, percent};
 
+pub use computed::Computed;
+pub(super) use computed::Operand;
 pub(super) use table::{Cell, ROWS_MAX, Tables, is_column};
 pub use table::{Table, TableError};
+pub(crate) use values::LABEL_LENGTH_MAX;
+pub use values::Values;
 
-/// The length of the longest label.
-pub(crate) const LABEL_LENGTH_MAX: usize = 24;
-const TEXT_LENGTH_MAX: usize = 64;
 const NUMBER_MAX: u64 = 999_999_999;
 /// The largest integer that a JSON reader with floating-point numbers keeps exactly.
 const NUMBER_EXACT_MAX: u64 = (1 << 53) - 1;
-pub(super) const KINDS: [&str; 7] = ["bytes", "captured", "env", "label", "number", "phrase", "text"];
+pub(super) const KINDS: [&str; 12] = [
+    "add", "byte", "bytes", "captured", "env", "label", "multiply", "number", "phrase", "random", "rows", "text",
+];
 /// The number of a row, in the columns of a table alone.
 pub(super) const ROW: &str = "row";
 /// The longest body that services of the catalogue have to take.
 const BYTES_MAX: usize = 1_000_000;
-const LABEL_CHARACTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
-const PHRASE_LENGTH_MAX: usize = 24;
-/// Each of them must be percent-encoded in a path, and decoded by whoever reads it.
-const PHRASE_CHARACTERS: [char; 4] = [' ', '%', 'é', '+'];
+/// The longest upload.
+const RANDOM_BYTES_MAX: usize = 32 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
@@ -71,6 +74,12 @@ pub enum Kind {
     Cell(Cell),
     /// The number of the row, from 1.
     Row,
+    /// This number of bytes of text, another one each time.
+    Random(usize),
+    /// What follows from other values.
+    Computed(Computed),
+    /// Rows of a table, one after the other, as the answer says by this name.
+    Rows,
 }
 
 /// What placeholders may be beside those that stand everywhere.
@@ -82,6 +91,8 @@ pub(super) struct Scope<'t> {
     pub row: bool,
     /// Wildcards such as `{{any:int}}` stay as they are.
     pub wildcards: bool,
+    /// Values that follow from others may, and sets of rows.
+    pub answer: bool,
 }
 
 /// A variable, and its value once the contract is used.
@@ -114,8 +125,15 @@ pub enum PlaceholderError {
         "the placeholder \"{placeholder}\" has no range of integers A-B with A <= B <= {NUMBER_EXACT_MAX}"
     )]
     Range { placeholder: String },
-    #[error("the placeholder \"{placeholder}\" has no number of bytes from 1 to {BYTES_MAX}")]
-    Bytes { placeholder: String },
+    #[error("the placeholder \"{placeholder}\" has no number of bytes from 1 to {max}")]
+    Bytes { placeholder: String, max: usize },
+    #[error(
+        "the placeholder \"{placeholder}\" needs what it is computed from: {{{{add:A:B}}}}, {{{{multiply:A:B}}}} of names, columns or numbers, \
+         or {{{{byte:TEXT:PLACE}}}} of names"
+    )]
+    Operands { placeholder: String },
+    #[error("the placeholder \"{placeholder}\" has its place in an answer: it follows from what the request says")]
+    OutsideOfAnswer { placeholder: String },
     #[error("a captured value has its place in the steps of a contract's [[sequence]]")]
     OutsideOfSequence,
     #[error("{{{{{table}}}}} is a table: name a column of it, such as {{{{{table}.{first}}}}}")]
@@ -162,9 +180,13 @@ impl Template {
     }
 
     pub(super) fn cells(&self) -> impl Iterator<Item = &Cell> {
-        self.placeholders().filter_map(|placeholder| match &placeholder.kind {
-            Kind::Cell(cell) => Some(cell),
-            _ => None,
+        self.placeholders().flat_map(|placeholder| {
+            let (cell, computed) = match &placeholder.kind {
+                Kind::Cell(cell) => (Some(cell), None),
+                Kind::Computed(computed) => (None, Some(computed)),
+                _ => (None, None),
+            };
+            cell.into_iter().chain(computed.into_iter().flat_map(Computed::cells))
         })
     }
 
@@ -195,6 +217,14 @@ impl Template {
             Kind::Env(Secret { variable, value: None }) => Some(variable.as_str()),
             _ => None,
         })
+    }
+
+    /// The placeholder, if it is one and nothing else.
+    pub(super) fn only(&self) -> Option<&Placeholder> {
+        match self.parts.as_slice() {
+            [Part::Placeholder(placeholder)] => Some(placeholder),
+            _ => None,
+        }
     }
 
     /// The text, if it has no placeholders.
@@ -234,10 +264,15 @@ impl Template {
     /// The same for a path or a query: what could not stand there is percent-encoded.
     pub(crate) fn fill_encoded<R: Rng>(&self, values: &mut Values<'_, R>) -> String {
         self.fill_with(|placeholder| match placeholder.kind {
-            Kind::Phrase | Kind::Text | Kind::Env(_) | Kind::Captured | Kind::Cell(_) => {
+            Kind::Phrase | Kind::Text | Kind::Env(_) | Kind::Captured | Kind::Cell(_) | Kind::Random(_) => {
                 percent::encoded(&values.value(placeholder))
             }
-            Kind::Label | Kind::Number(_) | Kind::Bytes(_) | Kind::Row => values.value(placeholder),
+            Kind::Label
+            | Kind::Number(_)
+            | Kind::Bytes(_)
+            | Kind::Row
+            | Kind::Computed(_)
+            | Kind::Rows => values.value(placeholder),
         })
     }
 
@@ -257,6 +292,14 @@ impl Template {
             }
         }
         text
+    }
+
+    /// The same for HTML: columns are escaped as text between tags.
+    pub(super) fn fill_html<R: Rng>(&self, values: &mut Values<'_, R>) -> String {
+        self.fill_with(|placeholder| match placeholder.kind {
+            Kind::Rows => values.value(placeholder),
+            _ => super::html::escaped(&values.value(placeholder)),
+        })
     }
 
     /// The columns that are whole values of a JSON text, and no part of its strings.
@@ -291,11 +334,11 @@ impl Template {
         ends.map(|end| {
             self.fill_with(|placeholder| match &placeholder.kind {
                 Kind::Number(range) => end(range).to_string(),
-                Kind::Row => "1".to_owned(),
+                Kind::Row | Kind::Computed(_) => "1".to_owned(),
                 // What stands in a string stays one, and outside of strings this is a whole value.
-                Kind::Cell(_) | Kind::Captured => "null".to_owned(),
+                Kind::Cell(_) | Kind::Captured | Kind::Rows => "null".to_owned(),
                 Kind::Phrase | Kind::Text => " words ".to_owned(),
-                Kind::Label | Kind::Bytes(_) | Kind::Env(_) => "word".to_owned(),
+                Kind::Label | Kind::Bytes(_) | Kind::Random(_) | Kind::Env(_) => "word".to_owned(),
             })
         })
     }
@@ -318,6 +361,13 @@ impl Part {
     fn parse(inside: &str, scope: Scope) -> Result<Part, PlaceholderError> {
         if scope.wildcards && inside.starts_with("any") {
             return wildcard(inside).map(Part::Literal);
+        }
+        if let Some(computed) = Computed::parse(inside, scope.tables) {
+            let kind = Kind::Computed(computed?);
+            return match scope.answer {
+                true => Ok(Part::Placeholder(Placeholder { kind, name: None })),
+                false => Err(PlaceholderError::OutsideOfAnswer { placeholder: inside.to_owned() }),
+            };
         }
         let (word, column) = inside.split_once('.').unwrap_or((inside, ""));
         let kind = match scope.tables.and_then(|tables| tables.get(word)) {
@@ -406,9 +456,10 @@ impl Placeholder {
                 Kind::Env(Secret { variable: variable.to_owned(), value: None })
             }
             ("bytes", Some(count)) => {
-                let count = count.parse().ok().filter(|count| (1..=BYTES_MAX).contains(count));
-                Kind::Bytes(count.ok_or_else(|| PlaceholderError::Bytes { placeholder: inside.to_owned() })?)
+                Kind::Bytes(length(count, BYTES_MAX, inside)?)
             }
+            ("random", Some(count)) => Kind::Random(length(count, RANDOM_BYTES_MAX, inside)?),
+            ("rows", None) if scope.answer && name.is_some() => Kind::Rows,
             _ => {
                 let tables = scope.tables.into_iter().flat_map(|tables| tables.keys().map(String::as_str));
                 // A captured value stands where columns may.
@@ -420,6 +471,11 @@ impl Placeholder {
         };
         Ok(Placeholder { kind, name })
     }
+}
+
+fn length(text: &str, max: usize, inside: &str) -> Result<usize, PlaceholderError> {
+    let count = text.parse().ok().filter(|count| (1..=max).contains(count));
+    count.ok_or_else(|| PlaceholderError::Bytes { placeholder: inside.to_owned(), max })
 }
 
 fn is_variable(name: &str) -> bool {
@@ -456,102 +512,11 @@ impl fmt::Display for Placeholder {
             Kind::Env(secret) => write!(f, "env:{}", secret.variable)?,
             Kind::Cell(cell) => cell.fmt(f)?,
             Kind::Row => f.write_str(ROW)?,
+            Kind::Random(count) => write!(f, "random:{count}")?,
+            Kind::Computed(computed) => computed.fmt(f)?,
+            Kind::Rows => f.write_str("rows")?,
             Kind::Number(range) => write!(f, "number:{}-{}", range.start(), range.end())?,
         }
         self.name.as_ref().map_or(Ok(()), |name| write!(f, ".{name}"))
-    }
-}
-
-/// The values of the placeholders within one exchange.
-#[derive(Debug)]
-pub struct Values<'r, R> {
-    rng: &'r mut R,
-    label_length: Option<usize>,
-    named: BTreeMap<String, String>,
-    /// The row of each table.
-    drawn: BTreeMap<String, Vec<String>>,
-    /// Of the row that is made; 0 where none is.
-    row_number: u64,
-}
-
-impl<'r, R: Rng> Values<'r, R> {
-    /// Values from `rng`; labels have `label_length` characters, or a random number from 1 to 24 of them.
-    pub(crate) fn new(rng: &'r mut R, label_length: Option<usize>) -> Values<'r, R> {
-        Values { rng, label_length, named: BTreeMap::new(), drawn: BTreeMap::new(), row_number: 0 }
-    }
-
-    /// The values of a row with this number.
-    pub(super) fn of_row(rng: &'r mut R, row_number: u64) -> Values<'r, R> {
-        Values { row_number, ..Values::new(rng, None) }
-    }
-
-    /// With the values of earlier answers.
-    pub(crate) fn with(mut self, captured: &Captured) -> Values<'r, R> {
-        self.named.extend(captured.iter().map(|(name, value)| (name.clone(), value.clone())));
-        self
-    }
-
-    fn value(&mut self, placeholder: &Placeholder) -> String {
-        if let Some(value) = placeholder.name.as_ref().and_then(|name| self.named.get(name)) {
-            return value.clone();
-        }
-        let value = self.invent(&placeholder.kind);
-        if let Some(name) = &placeholder.name {
-            self.named.insert(name.clone(), value.clone());
-        }
-        value
-    }
-
-    fn invent(&mut self, kind: &Kind) -> String {
-        match kind {
-            // One that is not captured can only be asked for to be refused.
-            Kind::Label | Kind::Captured => {
-                let length = self.label_length.unwrap_or_else(|| self.rng.random_range(1..=LABEL_LENGTH_MAX));
-                let character = |_| LABEL_CHARACTERS[self.rng.random_range(0..LABEL_CHARACTERS.len())];
-                (0..length).map(character).map(char::from).collect()
-            }
-            Kind::Number(range) => self.rng.random_range(range.clone()).to_string(),
-            Kind::Phrase => self.phrase(),
-            Kind::Env(secret) => secret.value.clone().unwrap_or_default(),
-            Kind::Cell(cell) => self.cell(cell),
-            Kind::Row => self.row_number.to_string(),
-            Kind::Bytes(count) => ('a'..='z').cycle().take(*count).collect(),
-            Kind::Text => {
-                let length = self.rng.random_range(1..=TEXT_LENGTH_MAX);
-                (0..length).map(|_| self.text_character()).collect()
-            }
-        }
-    }
-
-    /// Of one row, wherever the table stands in the exchange.
-    fn cell(&mut self, cell: &Cell) -> String {
-        if let Some(row) = self.drawn.get(cell.table.name()) {
-            return row[cell.column].clone();
-        }
-        let row = cell.table.draw(self.rng);
-        let value = row[cell.column].clone();
-        self.drawn.insert(cell.table.name().to_owned(), row);
-        value
-    }
-
-    /// A label, with a character that must be encoded in the place of one of its own.
-    fn phrase(&mut self) -> String {
-        let length = self.rng.random_range(1..=PHRASE_LENGTH_MAX);
-        let encoded = self.rng.random_range(0..length);
-        let mut character = |place| match place == encoded || self.rng.random_range(0..8) == 0 {
-            true => PHRASE_CHARACTERS[self.rng.random_range(0..PHRASE_CHARACTERS.len())],
-            false => char::from(LABEL_CHARACTERS[self.rng.random_range(0..LABEL_CHARACTERS.len())]),
-        };
-        (0..length).map(&mut character).collect()
-    }
-
-    /// Not `"` and `\`, which JSON escapes. `<`, `>` and `&`, which some escape although they need not, do come.
-    fn text_character(&mut self) -> char {
-        loop {
-            let character = char::from(self.rng.random_range(b' '..=b'~'));
-            if !matches!(character, '"' | '\\') {
-                return character;
-            }
-        }
     }
 }

@@ -53,6 +53,8 @@ pub(super) struct Asked<'c> {
     pub request: &'c Request,
     pub filled: Filled,
     pub expected: Expected,
+    /// What is right too.
+    otherwise: Option<Expected>,
     standard: Standard,
 }
 
@@ -162,14 +164,17 @@ impl<'c> Bench<'c> {
 
 impl<'c> Asked<'c> {
     pub(super) fn new(request: &'c Request, rng: &mut ChaCha8Rng, label_length: Option<usize>) -> Asked<'c> {
-        let (filled, expected) = request.fill(rng, label_length);
-        Asked { request, filled, expected, standard: Standard::Contract }
+        Asked::of(request, Values::new(rng, label_length))
     }
 
     /// With the values of the steps before it.
     pub(super) fn of_step(request: &'c Request, rng: &mut ChaCha8Rng, captured: &Captured) -> Asked<'c> {
-        let (filled, expected) = request.fill_from(Values::new(rng, None).with(captured));
-        Asked { request, filled, expected, standard: Standard::Contract }
+        Asked::of(request, Values::new(rng, None).with(captured))
+    }
+
+    fn of(request: &'c Request, values: Values<'_, ChaCha8Rng>) -> Asked<'c> {
+        let (filled, expected, otherwise) = request.fill_with_otherwise(values);
+        Asked { request, filled, expected, otherwise, standard: Standard::Contract }
     }
 
     pub(super) fn is_head(&self) -> bool {
@@ -187,12 +192,20 @@ impl<'c> Asked<'c> {
 
     pub(super) fn judge(&self, response: &Response) -> Result<(), String> {
         match self.standard {
-            Standard::Contract => judge(response, &self.request.answer, &self.expected),
+            Standard::Contract => self.judge_by_contract(response),
             Standard::Status(status) if status != response.status => {
                 Err(format!("expected status {status} as before, got {}", status_and_body(response)))
             }
             Standard::Status(_) | Standard::Any => Ok(()),
         }
+    }
+
+    /// What is not offered may be answered otherwise. If neither is right, the first is what is missed.
+    fn judge_by_contract(&self, response: &Response) -> Result<(), String> {
+        let judged = judge(response, &self.request.answer, &self.expected);
+        let otherwise = self.request.otherwise.as_ref().zip(self.otherwise.as_ref());
+        let is_otherwise = otherwise.is_some_and(|(answer, expected)| judge(response, answer, expected).is_ok());
+        if is_otherwise { Ok(()) } else { judged }
     }
 
     /// Reads the next answer and evaluates it.

@@ -1,13 +1,13 @@
 //! Compares an answer with what the contract expects, and describes every difference. No I/O.
 
-use tare_load::exchange::{Expected, ExpectedBody};
+use tare_load::exchange::{Expected, ExpectedBody, Judged};
 use tare_load::http1::Response;
 use tare_load::pattern::JsonPattern;
 
 use super::escape::quote;
 use super::media_type;
 use crate::client::STATUS;
-use crate::contract::{Answer, HeaderRule};
+use crate::contract::{Answer, Encoding, HeaderRule};
 
 /// No more differences of one answer are named: its bytes are printed below them.
 const DIFFERENCES_MAX: usize = 6;
@@ -29,6 +29,7 @@ pub(super) fn judge(response: &Response, answer: &Answer, expected: &Expected) -
         differences.extend(framing(response).err());
         differences.extend(content_type(response, answer).err());
         differences.extend(headers(response, answer));
+        differences.extend(encoding(response, answer).err());
         differences.extend(body(&response.body, &expected.body));
     }
     if differences.is_empty() { Ok(()) } else { Err(told(&differences)) }
@@ -48,6 +49,19 @@ fn content_type(response: &Response, answer: &Answer) -> Result<(), String> {
     match header(response, "content-type") {
         Some(got) => media_type::compare(expected, &got),
         None => Err(format!("expected content type \"{expected}\", got no Content-Type")),
+    }
+}
+
+/// The header must name what the body is in. What it names is decoded with the body.
+fn encoding(response: &Response, answer: &Answer) -> Result<(), String> {
+    let got = header(response, "content-encoding").unwrap_or_else(|| Encoding::Identity.word().to_owned());
+    let wanted: Vec<&str> = match answer.encodings.as_slice() {
+        [] => vec![Encoding::Identity.word()],
+        encodings => encodings.iter().map(|encoding| encoding.word()).collect(),
+    };
+    match wanted.iter().any(|wanted| got.eq_ignore_ascii_case(wanted)) {
+        true => Ok(()),
+        false => Err(format!("expected the content encoding {}, got {got}", wanted.join(" or "))),
     }
 }
 
@@ -112,6 +126,7 @@ fn body(got: &[u8], expected: &ExpectedBody) -> Vec<String> {
         ExpectedBody::Shape(shape) if !expected.accepts(got) => {
             vec![format!("expected {shape}, got {} bytes: {}", got.len(), quote(got))]
         }
+        ExpectedBody::Judged(Judged(judge)) => judge.differences(got),
         ExpectedBody::Shape(_) | ExpectedBody::Exact(_) | ExpectedBody::Any => Vec::new(),
     }
 }
@@ -213,6 +228,8 @@ mod tests {
                 rule("x-count", HeaderRule::Matches(pattern)),
             ],
             body: crate::contract::Body::Any,
+            row_sets: Vec::new(),
+            encodings: Vec::new(),
         };
         let told = |head: &str| {
             let bytes = format!("HTTP/1.1 200 OK\r\n{head}Content-Length: 0\r\n\r\n").into_bytes();
@@ -236,6 +253,8 @@ mod tests {
             content_type: Some("application/json".to_owned()),
             headers: vec![("X".to_owned(), HeaderRule::Exact("1".to_owned()))],
             body: crate::contract::Body::Any,
+            row_sets: Vec::new(),
+            encodings: Vec::new(),
         };
         let expected = Expected { status: 200, body: ExpectedBody::Json(json!({"a": 1})) };
         let length = body.len();

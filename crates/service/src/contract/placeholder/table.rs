@@ -11,14 +11,19 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tare_host::spelling::suggestion;
 
+use super::files::FilesMade;
 use super::{PlaceholderError, Template, Values};
 
 /// Of a table that is made. A service reads them all when it starts.
 pub(in crate::contract) const ROWS_MAX: u64 = 1_000_000;
 /// The largest file; all of it is kept in memory.
 const FILE_BYTES_MAX: u64 = 256 << 20;
-/// Begins the names of the variables by which a service finds its tables.
+/// Begins the names of the variables by which a service finds its tables, and its folders.
 const VARIABLE: &str = "DATA_";
+const FOLDER_VARIABLE: &str = "FOLDER_";
+/// The columns of a folder.
+const FILE_NAME: &str = "name";
+const FILE_CONTENT: &str = "content";
 /// So that rows have other values than the requests that verification sends with the same seed.
 const DOMAIN: u64 = 0x7461_626c_6573;
 
@@ -31,6 +36,10 @@ pub struct Table {
     name: Arc<str>,
     columns: Arc<[String]>,
     rows: Rows,
+    /// How a row is written as JSON, if it is.
+    json: Option<Arc<Template>>,
+    /// The column that tells which row it is, if there is one.
+    key: Option<usize>,
     /// Where a service finds it; absent before it is written.
     file: Option<PathBuf>,
 }
@@ -39,6 +48,7 @@ pub struct Table {
 enum Rows {
     Read(Arc<Cells>),
     Made { templates: Arc<[Template]>, count: u64, seed: u64 },
+    Files { files: Arc<[(String, usize)]>, seed: u64, made: FilesMade },
 }
 
 /// The cells of a file, row by row in one text.
@@ -101,14 +111,60 @@ impl Table {
         }
         let file = std::path::absolute(path).map_err(unread)?;
         let rows = Rows::Read(Arc::new(cells));
-        Ok(Table { name: name.into(), columns: columns.into(), rows, file: Some(file) })
+        let columns = columns.into();
+        Ok(Table { name: name.into(), columns, rows, json: None, key: None, file: Some(file) })
     }
 
     /// A table of `count` rows, whose cells are filled as these templates say.
     pub(in crate::contract) fn made(name: &str, columns: BTreeMap<String, Template>, count: u64) -> Table {
         let (columns, templates): (Vec<String>, Vec<Template>) = columns.into_iter().unzip();
         let rows = Rows::Made { templates: templates.into(), count, seed: 0 };
-        Table { name: name.into(), columns: columns.into(), rows, file: None }
+        Table { name: name.into(), columns: columns.into(), rows, json: None, key: None, file: None }
+    }
+
+    /// A table whose rows are the files of a folder, with their names and what they hold.
+    pub(in crate::contract) fn of_files(name: &str, files: Vec<(String, usize)>) -> Table {
+        let columns = [FILE_NAME, FILE_CONTENT].map(str::to_owned).into();
+        let rows = Rows::Files { files: files.into(), seed: 0, made: FilesMade::default() };
+        Table { name: name.into(), columns, rows, json: None, key: None, file: None }
+    }
+
+    /// The same with rows that can be written as JSON, and a column that tells them apart.
+    pub(in crate::contract) fn with(self, json: Option<Template>, key: Option<usize>) -> Table {
+        Table { json: json.map(Arc::new), key, ..self }
+    }
+
+    /// The same with how the rows of another one are written, and told apart.
+    pub(in crate::contract) fn with_form_of(self, other: &Table) -> Table {
+        Table { json: other.json.clone(), key: other.key, ..self }
+    }
+
+    /// How a row is written as JSON, if it is.
+    pub(in crate::contract) fn json(&self) -> Option<&Template> {
+        self.json.as_deref()
+    }
+
+    /// A row as JSON; absent if that is not said.
+    pub(crate) fn row_as_json(&self, row: u64) -> Option<String> {
+        let mut rng = ChaCha8Rng::seed_from_u64(0);
+        let mut values = Values::new(&mut rng, None);
+        values.set_row(&self.name, self.row(row));
+        Some(self.json()?.fill_json(&mut values))
+    }
+
+    /// The column that tells rows apart, if there is one.
+    pub(in crate::contract) fn key(&self) -> Option<usize> {
+        self.key
+    }
+
+    /// The names of its columns, in the order of the cells of a row.
+    pub(crate) fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// The place of a column.
+    pub(in crate::contract) fn column(&self, column: &str) -> Option<usize> {
+        self.columns.iter().position(|known| known == column)
     }
 
     pub fn name(&self) -> &str {
@@ -134,11 +190,12 @@ impl Table {
         match &self.rows {
             Rows::Read(cells) => (cells.ends.len() / self.columns.len()) as u64,
             Rows::Made { count, .. } => *count,
+            Rows::Files { files, .. } => files.len() as u64,
         }
     }
 
     /// The cells of a row, counted from 0.
-    pub(in crate::contract) fn row(&self, row: u64) -> Vec<String> {
+    pub(crate) fn row(&self, row: u64) -> Vec<String> {
         match &self.rows {
             Rows::Read(cells) => {
                 let first = row as usize * self.columns.len();
@@ -149,6 +206,10 @@ impl Table {
                 rng.set_stream(row);
                 let mut values = Values::of_row(&mut rng, row + 1);
                 templates.iter().map(|template| template.fill(&mut values)).collect()
+            }
+            Rows::Files { files, seed, made } => {
+                let place = row as usize;
+                vec![files[place].0.clone(), made.get(files, seed ^ DOMAIN)[place].clone()]
             }
         }
     }
@@ -172,35 +233,65 @@ impl Table {
             Rows::Made { templates, .. } => {
                 templates[column].extremes().into_iter().find(|cell| !is_right(cell))
             }
+            Rows::Files { files, .. } => match column {
+                0 => files.iter().map(|(name, _)| name.clone()).find(|name| !is_right(name)),
+                // It has lines, and is no JSON.
+                _ => Some(String::from("\n")).filter(|cell| !is_right(cell)),
+            },
         }
+    }
+
+    /// Where it was written.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
     }
 
     /// The variable by which a service finds it, and where it is.
     pub(crate) fn variable(&self) -> Option<(String, String)> {
         let file = self.file.as_ref()?.display().to_string();
-        Some((format!("{VARIABLE}{}", self.name.to_uppercase()), file))
+        let kind = if matches!(self.rows, Rows::Files { .. }) { FOLDER_VARIABLE } else { VARIABLE };
+        Some((format!("{kind}{}", self.name.to_uppercase()), file))
     }
 
     /// Whether its rows depend on the seed of the run.
     pub fn is_made(&self) -> bool {
-        matches!(self.rows, Rows::Made { .. })
+        !matches!(self.rows, Rows::Read(_))
     }
 
     /// The same with the rows of this seed.
     #[must_use]
     pub fn of_seed(&self, new: u64) -> Table {
         let mut table = self.clone();
-        if let Rows::Made { seed, .. } = &mut table.rows {
-            *seed = new;
+        match &mut table.rows {
+            Rows::Read(_) => {}
+            Rows::Made { seed, .. } => *seed = new,
+            Rows::Files { seed, made, .. } if *seed != new => (*seed, *made) = (new, FilesMade::default()),
+            Rows::Files { .. } => {}
         }
         table
     }
 
-    /// Writes it as CSV.
+    /// Writes it as a JSON array of its rows if these can be written so, and otherwise as CSV.
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn write(&self, to: impl io::Write) -> Result<(), csv::Error> {
+    pub fn write(&self, mut to: impl io::Write) -> Result<(), csv::Error> {
+        if self.json.is_none() {
+            return self.write_csv(to);
+        }
+        for row in 0..self.count() {
+            let separator = if row == 0 { "[\n" } else { ",\n" };
+            write!(to, "{separator}{}", self.row_as_json(row).unwrap_or_default())?;
+        }
+        writeln!(to, "\n]")?;
+        Ok(to.flush()?)
+    }
+
+    /// Writes it as CSV, with the names of the columns in the first line.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(crate) fn write_csv(&self, to: impl io::Write) -> Result<(), csv::Error> {
         let mut writer = csv::Writer::from_writer(to);
         writer.write_record(self.columns.iter())?;
         (0..self.count()).try_for_each(|row| writer.write_record(self.row(row)))?;
@@ -217,21 +308,36 @@ impl Table {
         if !self.is_made() {
             return Ok(self.clone());
         }
-        let path = folder.join(format!("{stem}.{}.csv", self.name));
+        let kind = if self.json.is_some() { "json" } else { "csv" };
+        let path = folder.join(format!("{stem}.{}.{kind}", self.name));
         let failed = |error: &dyn std::fmt::Display| TableError::Write {
             path: path.clone(),
             reason: error.to_string(),
         };
         let path = std::path::absolute(&path).map_err(|error| failed(&error))?;
         std::fs::create_dir_all(folder).map_err(|error| failed(&error))?;
-        // Whole or not at all: another tare may have a service that reads it.
-        let beside = path.with_extension("csv.new");
         let mut table = self.of_seed(seed);
+        if matches!(self.rows, Rows::Files { .. }) {
+            table.file = Some(table.write_files(&path.with_extension("")).map_err(|error| failed(&error))?);
+            return Ok(table);
+        }
+        // Whole or not at all: another tare may have a service that reads it.
+        let beside = path.with_extension("new");
         let file = std::fs::File::create(&beside).map_err(|error| failed(&error))?;
         table.write(io::BufWriter::new(file)).map_err(|error| failed(&error))?;
         std::fs::rename(&beside, &path).map_err(|error| failed(&error))?;
         table.file = Some(path);
         Ok(table)
+    }
+
+    /// Each file whole or not at all.
+    fn write_files(&self, folder: &Path) -> io::Result<PathBuf> {
+        std::fs::create_dir_all(folder)?;
+        for row in 0..self.count() {
+            let [name, content] = <[String; 2]>::try_from(self.row(row)).map_err(|_| io::ErrorKind::InvalidData)?;
+            tare_host::whole::write(&folder.join(name), content)?;
+        }
+        Ok(folder.to_owned())
     }
 }
 

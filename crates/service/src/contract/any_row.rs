@@ -1,0 +1,370 @@
+//! Rows that the service chooses: an answer is right if each of its objects is a row of the table, found by its key.
+//!
+//! Where the service changes a column, what it answers is written down, and compared with the database later: [`Changes`].
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::RangeInclusive;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use serde_json::Value;
+use tare_load::exchange::{BodyJudge, Flight};
+use toml::Spanned;
+
+use super::error::{Lowered, Problem};
+use super::file::AnyRowFile;
+use super::placeholder::{Kind, Placeholder, PlaceholderError, Table, Tables, Template};
+use super::row_set::table;
+
+/// A row of an answer in JSON is at most this long.
+const ROW_BYTES_MAX: u64 = 64 * 1024;
+/// No more differences of one answer are named.
+const DIFFERENCES_MAX: usize = 3;
+
+/// Rows that the service chooses.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnyRow {
+    table: Table,
+    key: usize,
+    /// The members of a row, with the column of each.
+    members: Arc<[(String, usize)]>,
+    /// An array of this length; absent: one row.
+    count: Option<usize>,
+    changed: Option<ChangedColumn>,
+    rows: KnownRows,
+    pub(super) changes: Changes,
+}
+
+/// A column that the service changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct ChangedColumn {
+    column: usize,
+    range: RangeInclusive<u64>,
+}
+
+/// The rows of the table by their keys, made when they are first needed.
+#[derive(Debug, Clone, Default)]
+struct KnownRows(Arc<OnceLock<HashMap<String, Vec<String>>>>);
+
+impl PartialEq for KnownRows {
+    fn eq(&self, _: &KnownRows) -> bool {
+        true
+    }
+}
+
+/// What answers said that is stored, by the key of the row: the values that can be the last one. Its copies are one.
+#[derive(Debug, Clone, Default)]
+pub struct Changes(Arc<Mutex<HashMap<String, LastChanges>>>);
+
+impl PartialEq for Changes {
+    fn eq(&self, _: &Changes) -> bool {
+        true
+    }
+}
+
+/// The changes of one row that were not over before another one began.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct LastChanges {
+    sent_ns_max: u64,
+    /// Each with the instant when it was answered.
+    values: Vec<(u64, u64)>,
+}
+
+/// What a row may hold after a load.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed {
+    /// By key: any of these values.
+    pub values: BTreeMap<String, Vec<u64>>,
+}
+
+impl Changes {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, LastChanges>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes what was noted since the last time.
+    pub fn take(&self) -> Changed {
+        let taken = std::mem::take(&mut *self.lock());
+        let values_of = |last: LastChanges| last.values.into_iter().map(|(_, value)| value).collect();
+        Changed { values: taken.into_iter().map(|(key, last)| (key, values_of(last))).collect() }
+    }
+}
+
+impl LastChanges {
+    /// A change that was answered before another one was sent was overwritten by it.
+    fn note(&mut self, value: u64, flight: Flight) {
+        self.sent_ns_max = self.sent_ns_max.max(flight.sent_ns);
+        self.values.push((flight.answered_ns, value));
+        let begins_ns = self.sent_ns_max;
+        self.values.retain(|(answered_ns, _)| *answered_ns >= begins_ns);
+    }
+}
+
+pub(super) fn any_row(file: &Spanned<AnyRowFile>, tables: &Tables) -> Lowered<AnyRow> {
+    let (start, file) = (file.span().start, file.get_ref());
+    let table = table(&file.table, tables)?;
+    let name = || table.name().to_owned();
+    let key = table.key().ok_or_else(|| (start, Problem::TableWithoutKey { name: name() }))?;
+    let members = members(&table).ok_or_else(|| (start, Problem::RowIsNoObject { name: name() }))?;
+    if file.count == Some(0) || file.changed.len() > 1 {
+        return Err((start, Problem::AnyRowCount));
+    }
+    let changed = file.changed.iter().next().map(|(name, range)| {
+        let column = table.cell(name.get_ref()).map_err(|error| (name.span().start, error.into()))?.column;
+        let template = Template::parse(range.get_ref()).map_err(|error| (range.span().start, error.into()))?;
+        match template.only() {
+            Some(Placeholder { kind: Kind::Number(range), name: None }) => {
+                Ok(ChangedColumn { column, range: range.clone() })
+            }
+            _ => {
+                let placeholder = range.get_ref().clone();
+                Err((range.span().start, PlaceholderError::Range { placeholder }.into()))
+            }
+        }
+    });
+    Ok(AnyRow {
+        key,
+        members,
+        count: file.count.map(|count| count as usize),
+        changed: changed.transpose()?,
+        rows: KnownRows::default(),
+        changes: Changes::default(),
+        table,
+    })
+}
+
+/// The members of the object that a row is; absent if it is none, or a value is more than one column.
+fn members(table: &Table) -> Option<Arc<[(String, usize)]>> {
+    let text = table.json()?.fill_with(|placeholder| match &placeholder.kind {
+        Kind::Cell(cell) => cell.column.to_string(),
+        _ => String::from("?"),
+    });
+    let Value::Object(object) = serde_json::from_str(&text).ok()? else { return None };
+    let column = |value: &Value| match value {
+        Value::Number(number) => number.as_u64().map(|column| column as usize),
+        Value::String(text) => text.parse().ok(),
+        _ => None,
+    };
+    object.iter().map(|(name, value)| Some((name.clone(), column(value)?))).collect::<Option<_>>()
+}
+
+impl AnyRow {
+    /// With the rows that its table has by now.
+    pub(super) fn enter_tables(&mut self, tables: &Tables) {
+        if let Some(table) = tables.get(self.table.name()) {
+            (self.table, self.rows) = (table.clone(), KnownRows::default());
+        }
+    }
+
+    /// With a memory of its own for what is changed.
+    pub(super) fn detach(&mut self) {
+        self.changes = Changes::default();
+    }
+
+    /// Table, key and column of what is changed, as their names are; absent if nothing is.
+    pub(super) fn changed_column(&self) -> Option<(&str, &str, &str)> {
+        let columns = self.table.columns();
+        let column = &columns[self.changed.as_ref()?.column];
+        Some((self.table.name(), &columns[self.key], column))
+    }
+
+    fn known(&self) -> &HashMap<String, Vec<String>> {
+        self.rows.0.get_or_init(|| {
+            let row = |place| {
+                let cells = self.table.row(place);
+                (cells[self.key].clone(), cells)
+            };
+            (0..self.table.count()).map(row).collect()
+        })
+    }
+
+    /// What is wrong with one row; otherwise its key, and the new value of what is changed.
+    fn row(&self, got: &Value) -> Result<(String, Option<u64>), String> {
+        let Value::Object(object) = got else { return Err(format!("expected an object, got {got}")) };
+        let cell = |name: &str| object.get(name).map(text_of);
+        let key_name = self.members.iter().find(|(_, column)| *column == self.key).map(|(name, _)| name.as_str());
+        let key = key_name.and_then(cell).ok_or_else(|| format!("no key in {got}"))?;
+        let row = self.known().get(&key).ok_or_else(|| {
+            format!("the table {} has no row with the key {key}", self.table.name())
+        })?;
+        if let Some(name) = object.keys().find(|name| self.members.iter().all(|(known, _)| known != *name)) {
+            return Err(format!("{name} was not expected in {got}"));
+        }
+        let mut value = None;
+        for (name, column) in self.members.iter() {
+            let got = cell(name).ok_or_else(|| format!("{name} is missing in the row {key}"))?;
+            match &self.changed {
+                Some(changed) if changed.column == *column => {
+                    let (least, most) = (changed.range.start(), changed.range.end());
+                    let number = got.parse().ok().filter(|number| changed.range.contains(number));
+                    value = Some(number.ok_or_else(|| {
+                        format!("{name} of the row {key}: expected a number of {least} to {most}, got {got}")
+                    })?);
+                }
+                _ if got == row[*column] => {}
+                _ => return Err(format!("{name} of the row {key}: expected {}, got {got}", row[*column])),
+            }
+        }
+        Ok((key, value))
+    }
+
+    /// What is wrong; otherwise each key with what is changed.
+    fn rows(&self, body: &[u8]) -> Result<Vec<(String, Option<u64>)>, Vec<String>> {
+        let value = serde_json::from_slice(body).map_err(|error| vec![format!("the body is not JSON: {error}")])?;
+        let rows: Vec<&Value> = match (&value, self.count) {
+            (Value::Array(rows), Some(count)) if rows.len() == count => rows.iter().collect(),
+            (Value::Array(rows), Some(count)) => {
+                return Err(vec![format!("expected an array of {count} rows, got {}", rows.len())]);
+            }
+            (_, Some(count)) => return Err(vec![format!("expected an array of {count} rows")]),
+            (row, None) => vec![row],
+        };
+        let (right, wrong): (Vec<_>, Vec<_>) = rows.into_iter().map(|row| self.row(row)).partition(Result::is_ok);
+        let wrong: Vec<String> = wrong.into_iter().filter_map(Result::err).take(DIFFERENCES_MAX).collect();
+        if wrong.is_empty() { Ok(right.into_iter().filter_map(Result::ok).collect()) } else { Err(wrong) }
+    }
+
+    /// Whether the usual spelling of right rows came, which is read without making values of it. Anything else is for
+    /// [`AnyRow::rows`] to decide.
+    fn is_plainly_right<'b>(&self, body: &'b [u8], mut found: impl FnMut(&'b str, Option<u64>)) -> bool {
+        let Ok(text) = str::from_utf8(body) else { return false };
+        let mut scan = Scan(text);
+        let count = self.count.unwrap_or(1);
+        if self.count.is_some() && !scan.eat('[') {
+            return false;
+        }
+        for place in 0..count {
+            if place > 0 && !scan.eat(',') {
+                return false;
+            }
+            let Some((key, value)) = self.plain_row(&mut scan) else { return false };
+            found(key, value);
+        }
+        (self.count.is_none() || scan.eat(']')) && scan.is_over()
+    }
+
+    /// The next object, if it is a row as it is usually written: members in the order of the table's JSON, the key first.
+    fn plain_row<'t>(&self, scan: &mut Scan<'t>) -> Option<(&'t str, Option<u64>)> {
+        let mut row: Option<(&'t str, &Vec<String>)> = None;
+        let mut value = None;
+        for (place, (name, column)) in self.members.iter().enumerate() {
+            let is_begun = scan.eat(if place == 0 { '{' } else { ',' }) && scan.name(name) && scan.eat(':');
+            let cell = scan.cell().filter(|_| is_begun)?;
+            match (&self.changed, row) {
+                (_, None) if *column == self.key => row = Some((cell, self.known().get(cell)?)),
+                (_, None) => return None,
+                (Some(changed), Some(_)) if changed.column == *column => {
+                    value = Some(cell.parse().ok().filter(|number| changed.range.contains(number))?);
+                }
+                (_, Some((_, row))) if cell == row[*column] => {}
+                _ => return None,
+            }
+        }
+        if !scan.eat('}') {
+            return None;
+        }
+        row.map(|(key, _)| (key, value))
+    }
+
+    pub(super) fn judge(&self) -> AnyRowJudge {
+        AnyRowJudge(self.clone())
+    }
+}
+
+/// A cell as it stands in a table.
+fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Reads JSON of the simplest kind.
+struct Scan<'t>(&'t str);
+
+impl<'t> Scan<'t> {
+    fn skip_blanks(&mut self) {
+        self.0 = self.0.trim_start_matches([' ', '\n', '\r', '\t']);
+    }
+
+    fn eat(&mut self, character: char) -> bool {
+        self.skip_blanks();
+        let rest = self.0.strip_prefix(character);
+        self.0 = rest.unwrap_or(self.0);
+        rest.is_some()
+    }
+
+    fn name(&mut self, name: &str) -> bool {
+        let rest = self.eat('"').then(|| self.0.strip_prefix(name)?.strip_prefix('"')).flatten();
+        self.0 = rest.unwrap_or(self.0);
+        rest.is_some()
+    }
+
+    /// A number, or a string without escapes.
+    fn cell(&mut self) -> Option<&'t str> {
+        if self.eat('"') {
+            let end = self.0.bytes().position(|byte| byte == b'"' || byte == b'\\')?;
+            let (cell, rest) = self.0.split_at(end);
+            self.0 = rest.strip_prefix('"')?;
+            return Some(cell);
+        }
+        let end = self.0.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(self.0.len());
+        let (cell, rest) = self.0.split_at(end);
+        self.0 = rest;
+        (!cell.is_empty()).then_some(cell)
+    }
+
+    fn is_over(&mut self) -> bool {
+        self.skip_blanks();
+        self.0.is_empty()
+    }
+}
+
+/// Judges answers with rows that the service chose.
+#[derive(Debug)]
+pub(super) struct AnyRowJudge(AnyRow);
+
+impl AnyRowJudge {
+    fn note<'k>(&self, found: impl Iterator<Item = (&'k str, u64)>, flight: Flight) {
+        let mut changes = self.0.changes.lock();
+        for (key, value) in found {
+            match changes.get_mut(key) {
+                Some(last) => last.note(value, flight),
+                None => changes.entry(key.to_owned()).or_default().note(value, flight),
+            }
+        }
+    }
+}
+
+impl BodyJudge for AnyRowJudge {
+    fn is_right(&self, body: &[u8], flight: Flight) -> bool {
+        let AnyRowJudge(any) = self;
+        if any.changed.is_none() {
+            return any.is_plainly_right(body, |_, _| {}) || any.rows(body).is_ok();
+        }
+        let mut plain: Vec<(&str, u64)> = Vec::new();
+        if any.is_plainly_right(body, |key, value| plain.extend(value.map(|value| (key, value)))) {
+            self.note(plain.into_iter(), flight);
+            return true;
+        }
+        let Ok(rows) = any.rows(body) else { return false };
+        self.note(rows.iter().filter_map(|(key, value)| Some((key.as_str(), (*value)?))), flight);
+        true
+    }
+
+    fn may_be_remembered(&self) -> bool {
+        false
+    }
+
+    fn differences(&self, body: &[u8]) -> Vec<String> {
+        self.0.rows(body).err().unwrap_or_default()
+    }
+
+    fn describe(&self) -> String {
+        let table = self.0.table.name();
+        match self.0.count {
+            None => format!("a row of the table {table}"),
+            Some(count) => format!("{count} rows of the table {table}"),
+        }
+    }
+
+    fn body_bytes_max(&self) -> u64 {
+        ROW_BYTES_MAX * (self.0.count.unwrap_or(1) as u64 + 1)
+    }
+}

@@ -1,0 +1,58 @@
+//! Long texts that differ each time, as bodies of uploads: made once for each length, and begun at another place each time.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// Of one and of two bytes in UTF-8, so that counting characters gives another number than counting bytes.
+const CHARACTERS: [char; 64] = [
+    'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o', 'p', 'q', 'r', 's', 't', 'u', 'v',
+    'w', 'x', 'y', 'z', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', ' ', '\n', '"', '\\', '<', '&', '%', '+',
+    'ä', 'ö', 'ü', 'ß', 'é', 'è', 'ñ', 'ø', 'ą', 'ł', 'č', 'ř', 'α', 'β', 'γ', 'δ', 'д', 'ж', 'я', 'щ',
+];
+
+/// A text of `bytes` bytes.
+pub(super) fn draw<R: Rng>(bytes: usize, rng: &mut R) -> String {
+    let whole = whole(bytes);
+    let mut start = rng.random_range(0..bytes);
+    while !whole.is_char_boundary(start) {
+        start -= 1;
+    }
+    let (end, beginning) = whole.split_at(start);
+    [beginning, end].concat()
+}
+
+/// The text of a length. It is kept: to make it takes longer than to send it.
+fn whole(bytes: usize) -> Arc<str> {
+    static MADE: OnceLock<Mutex<BTreeMap<usize, Arc<str>>>> = OnceLock::new();
+    let mut made = MADE.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
+    Arc::clone(made.entry(bytes).or_insert_with(|| make(bytes).into()))
+}
+
+fn make(bytes: usize) -> String {
+    let mut rng = ChaCha8Rng::seed_from_u64(bytes as u64);
+    let mut text = String::with_capacity(bytes);
+    while text.len() < bytes {
+        let character = CHARACTERS[rng.random_range(0..CHARACTERS.len())];
+        text.push(if text.len() + character.len_utf8() > bytes { 'x' } else { character });
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_has_its_length_and_another_beginning_each_time() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        for bytes in [1, 2, 3, 1000, 500_000] {
+            assert_eq!(draw(bytes, &mut rng).len(), bytes);
+        }
+        let (one, other) = (draw(1000, &mut rng), draw(1000, &mut rng));
+        assert_ne!(one, other);
+        assert!(one.chars().count() < 1000, "some characters have two bytes");
+    }
+}
