@@ -11,7 +11,7 @@ use tare_host::{
 };
 pub use tare_load::{Failure, Failures};
 use tare_load::{Histogram, Measures, RunReport};
-use tare_service::drive::describe;
+use tare_service::{backing::BackingCounts, drive::describe};
 
 /// One service at one point of the plan, once.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -154,6 +154,15 @@ pub struct HostUsage {
     /// The part of it in user mode and in the kernel, in ticks of 10 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_cpu_by_mode: Option<CpuByMode>,
+    /// CPU time of what it works with: a database, a server behind it; absent if that is nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backing_cpu_ns: Option<u64>,
+    /// Resident memory of that; pages that its processes share count for each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backing_rss_bytes: Option<u64>,
+    /// What was asked of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backing: Option<BackingCounts>,
     /// CPU time of the generator's threads.
     pub generator_cpu_ns: u64,
     /// The part of it in which they polled and nothing had come.
@@ -390,6 +399,6 @@ impl HostUsage {
 
     /// CPU time of all that belongs to the experiment.
     pub fn own_cpu_ns(&self) -> u64 {
-        self.server_cpu_ns + self.generator_cpu_ns + self.link_cpu_ns()
+        self.server_cpu_ns + self.backing_cpu_ns.unwrap_or(0) + self.generator_cpu_ns + self.link_cpu_ns()
     }
 }

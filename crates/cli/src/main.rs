@@ -54,6 +54,8 @@ enum Command {
     /// The watchdog: it outlives a tare that was killed, and kills what that had started. Started by tare, not by people
     #[command(hide = true)]
     Watchdog,
+    #[command(hide = true)]
+    Upstream(command::upstream::Args),
     /// The first process of a service's process namespace. Started by tare, not by people
     #[command(hide = true)]
     ServiceInit {
@@ -100,6 +102,7 @@ fn main() -> ExitCode {
         Command::Examples(args) => command::examples::run(&args),
         Command::Completions(args) => command::completions::run(Cli::command(), &args),
         Command::Man(args) => command::man::run(Cli::command(), &args),
+        Command::Upstream(args) => command::upstream::run(&args),
         Command::Watchdog => {
             tare_host::process::watchdog::main(std::io::stdin(), std::io::stdout());
             Ok(exit::Outcome::Fine)

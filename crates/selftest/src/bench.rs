@@ -153,7 +153,7 @@ impl<'a> Bench<'a> {
 
     fn prove(&self, name: &str, contract: &str, faults: &[&str]) -> Result<Evidence, SelftestError> {
         let contract = self.contract(contract)?;
-        let service_settings = ServiceSettings { threads: 1, delay_ms: 0 };
+        let service_settings = ServiceSettings::of_threads(1);
         let mut proofs = Vec::new();
         for (index, fault) in faults.iter().enumerate() {
             let folder = self.site.folder.join(name).join(index.to_string());

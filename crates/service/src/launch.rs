@@ -13,12 +13,13 @@ use rand_chacha::ChaCha8Rng;
 
 use super::probe::{self, Readiness};
 use crate::{
+    backing::{Backing, BackingError, Ground},
     catalogue::{self, Style},
     contract::{Contract, Table},
     protocol,
     settings::ServiceSettings,
 };
-use tare_host::process::{self, Launch, Sandbox, StartError, StartFailure, Supervisor};
+use tare_host::process::{self, FreezeError, Launch, Sandbox, StartError, StartFailure, Supervisor};
 use tare_load::Protocol;
 
 /// Time limit of one readiness probe with its whole answer, in addition to `DELAY_MS`.
@@ -39,6 +40,8 @@ pub struct Ready {
     pub address: SocketAddr,
     /// What requests name as their `Host`.
     pub host: String,
+    /// What it works with.
+    pub backing: Backing,
     /// From `exec` to the answer that made it ready; absent for a server that ran already.
     pub start_up: Option<Duration>,
 }
@@ -60,6 +63,8 @@ pub enum LaunchError {
     NoCertificate { service: String },
     #[error("{folder}: {source}")]
     Output { folder: String, source: io::Error },
+    #[error(transparent)]
+    Backing(#[from] BackingError),
 }
 
 impl LaunchError {
@@ -71,6 +76,7 @@ impl LaunchError {
             LaunchError::Variable { .. }
             | LaunchError::Protocol(_)
             | LaunchError::NoCertificate { .. }
+            | LaunchError::Backing(_)
             | LaunchError::Output { .. } => false,
         }
     }
@@ -116,12 +122,13 @@ pub fn launch(
     }
     let output = |source| LaunchError::Output { folder: folder.display().to_string(), source };
     fs::create_dir_all(folder).map_err(output)?;
+    let backing = backing(service, settings, supervisor, folder, stem)?;
     let (process, address, host) = match &service.running {
         Some(running) => {
             (process::Service::attach(&running.server), running.server.address(), running.host.clone())
         }
         None => {
-            let (process, port) = start_on_a_port(service, settings, supervisor, folder, stem)?;
+            let (process, port) = start_on_a_port(service, settings, &backing, supervisor, folder, stem)?;
             let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
             (process, address, address.to_string())
         }
@@ -139,13 +146,50 @@ pub fn launch(
         })
     })?;
     let start_up = (!process.is_attached()).then_some(waited);
-    Ok(Ready { process, address, host, start_up })
+    Ok(Ready { process, address, host, backing, start_up })
+}
+
+/// What the service works with. A server that runs already was given it by whoever started it.
+fn backing(
+    service: &catalogue::Service,
+    settings: &Settings,
+    supervisor: &Supervisor,
+    folder: &Path,
+    stem: &str,
+) -> Result<Backing, BackingError> {
+    if service.running.is_some() {
+        return Ok(Backing::default());
+    }
+    let Settings { contract, cpus, seed, service_settings, .. } = *settings;
+    let connections = service_settings.database_connections;
+    Backing::start(contract, &Ground { supervisor, folder, stem, cpus, connections, seed })
+}
+
+impl Ready {
+    /// Freezes the service, and then what it works with.
+    ///
+    /// # Errors
+    /// The kernel refuses, or a process still runs after two seconds.
+    pub fn freeze(&self) -> Result<(), FreezeError> {
+        self.process.freeze()?;
+        self.backing.freeze()
+    }
+
+    /// Lets what the service works with run again, and then the service.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn thaw(&self) -> Result<(), FreezeError> {
+        self.backing.thaw()?;
+        self.process.thaw()
+    }
 }
 
 /// On the port that the user chose, or on a free one.
 fn start_on_a_port(
     service: &catalogue::Service,
     settings: &Settings,
+    backing: &Backing,
     supervisor: &Supervisor,
     folder: &Path,
     stem: &str,
@@ -153,7 +197,7 @@ fn start_on_a_port(
     let mut attempts = 0;
     loop {
         let port = settings.port.unwrap_or_else(process::free_port);
-        match start(service, settings, supervisor, folder, stem, port) {
+        match start(service, settings, backing, supervisor, folder, stem, port) {
             // Another tare may be searching for ports, which it binds for an instant to see whether they are free.
             Err(StartError { why: StartFailure::PortInUse { .. }, .. })
                 if settings.port.is_none() && attempts < PORT_ATTEMPTS =>
@@ -168,6 +212,7 @@ fn start_on_a_port(
 fn start(
     service: &catalogue::Service,
     settings: &Settings,
+    backing: &Backing,
     supervisor: &Supervisor,
     folder: &Path,
     stem: &str,
@@ -178,7 +223,8 @@ fn start(
     env.push(("THREADS".to_owned(), settings.service_settings.threads.to_string()));
     env.push(("DELAY_MS".to_owned(), settings.service_settings.delay_ms.to_string()));
     env.extend(of_protocol(service));
-    env.extend(settings.contract.tables().filter_map(Table::variable));
+    env.extend(settings.contract.given_tables().filter_map(Table::variable));
+    env.extend(backing.variables());
     env.push((PADDING.to_owned(), padding(settings.seed)));
     let launch = Launch {
         name: service.id.clone(),

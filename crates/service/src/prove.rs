@@ -5,6 +5,7 @@ use std::{net::SocketAddr, path::Path, time::Duration};
 use tare_host::process::{Sandbox, Stopped, Supervisor};
 
 use crate::{
+    backing::Backing,
     catalogue::{self, Service},
     contract::{CheckId, Contract},
     launch::{self, LaunchError, Settings},
@@ -51,8 +52,10 @@ pub struct Proof<'a> {
 pub fn prove(service: &Service, contract: &Contract, proof: &Proof) -> Result<Transcript, LaunchError> {
     let stem = format!("verify-{}", contract.name);
     let ((mut transcript, farewell), stopped) =
-        while_running(service, contract, proof, &stem, |target, options| {
-            (verify::verify(contract, target, options), Farewell::open(contract, target, options))
+        while_running(service, contract, proof, &stem, |contract, target, options, backing| {
+            let mut transcript = verify::verify(contract, target, options);
+            transcript.checks.extend(verify::backing(contract, target, options, backing));
+            (transcript, Farewell::open(contract, target, options))
         })?;
     transcript.checks.extend(ends(service, contract, proof, &stopped, farewell));
     Ok(transcript)
@@ -69,8 +72,9 @@ pub fn prove_and_weigh(
 ) -> Result<(Transcript, Option<Vec<Sent>>), LaunchError> {
     let stem = format!("verify-{}", contract.name);
     let ((mut transcript, sent, farewell), stopped) =
-        while_running(service, contract, proof, &stem, |target, options| {
-            let transcript = verify::verify(contract, target, options);
+        while_running(service, contract, proof, &stem, |contract, target, options, backing| {
+            let mut transcript = verify::verify(contract, target, options);
+            transcript.checks.extend(verify::backing(contract, target, options, backing));
             let sent = transcript.reason().is_none().then(|| verify::sent(contract, target, options).ok());
             (transcript, sent.flatten(), Farewell::open(contract, target, options))
         })?;
@@ -84,7 +88,9 @@ pub fn prove_and_weigh(
 /// As [`prove`], or an answer is not correct.
 pub fn weigh_answers(service: &Service, contract: &Contract, proof: &Proof) -> Result<Vec<Sent>, String> {
     let stem = format!("wire-{}", contract.name);
-    let look = |target: SocketAddr, options: &verify::Options| verify::sent(contract, target, options);
+    let look = |contract: &Contract, target: SocketAddr, options: &verify::Options, _: &mut Backing| {
+        verify::sent(contract, target, options)
+    };
     while_running(service, contract, proof, &stem, look).map_err(|error| error.to_string())?.0
 }
 
@@ -94,9 +100,11 @@ fn while_running<T>(
     contract: &Contract,
     proof: &Proof,
     stem: &str,
-    look: impl FnOnce(SocketAddr, &verify::Options) -> T,
+    look: impl FnOnce(&Contract, SocketAddr, &verify::Options, &mut Backing) -> T,
 ) -> Result<(T, Stopped), LaunchError> {
     let Proof { service_settings, seed, port, supervisor, folder } = *proof;
+    // Several services are verified at a time, and each changes rows of its own.
+    let contract = &contract.detached();
     let settings = Settings {
         contract,
         service_settings,
@@ -106,10 +114,10 @@ fn while_running<T>(
         port,
         sandbox: &Sandbox::default(),
     };
-    let ready = launch::launch(service, &settings, supervisor, folder, stem)?;
+    let mut ready = launch::launch(service, &settings, supervisor, folder, stem)?;
     let mut options = verify_options(service, seed);
     options.allow(Duration::from_millis(service_settings.delay_ms));
-    let seen = look(ready.address, &options);
+    let seen = look(contract, ready.address, &options, &mut ready.backing);
     Ok((seen, ready.process.stop(GRACE)))
 }
 

@@ -83,7 +83,7 @@ fn a_service_starts_answers_and_stops_over_a_link() {
     let supervisor = Supervisor::start(Path::new(FAKE), Isolation::detect()).unwrap();
     let settings = Settings {
         contract: &contract,
-        service_settings: &ServiceSettings { threads: 4, delay_ms: 0 },
+        service_settings: &ServiceSettings::of_threads(4),
         cpus: &[],
         seed: 7,
         readiness: Readiness::AnswersRightly,

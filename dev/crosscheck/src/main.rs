@@ -268,7 +268,7 @@ fn plan(args: &Args, tools: Vec<Found>) -> anyhow::Result<Plan> {
         rounds: args.rounds.into(),
         pace,
         warm_up: args.warm_up,
-        service_settings: ServiceSettings { threads: service_threads, delay_ms: 0 },
+        service_settings: ServiceSettings::of_threads(service_threads),
         pinning: Pinning::choose(&cpus::available(), service_threads, threads),
         seed: args.seed.unwrap_or_else(tare_host::seed::draw),
     })
@@ -463,7 +463,7 @@ mod tests {
         assert_eq!((plan.rounds, plan.seed, plan.warm_up), (3, 9, Duration::from_millis(1500)));
         let Pace { seconds, connections, streams, threads, users, .. } = plan.pace;
         assert_eq!((seconds, connections, streams, threads, users), (5, 16, 4, 2, 7));
-        assert_eq!(plan.service_settings, ServiceSettings { threads: 1, delay_ms: 0 });
+        assert_eq!(plan.service_settings, ServiceSettings::of_threads(1));
     }
 
     #[test]
@@ -503,7 +503,7 @@ mod tests {
             protocol: Protocol::Http1.name(),
             contract: String::new(),
             request: String::new(),
-            service_settings: ServiceSettings { threads: 1, delay_ms: 0 },
+            service_settings: ServiceSettings::of_threads(1),
             pinning: Pinning { server: vec![0], generator: vec![1] },
             rounds: 1,
             seed: 1,

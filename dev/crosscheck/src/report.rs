@@ -187,7 +187,7 @@ mod tests {
             protocol: "http/1.1",
             contract: "hello".to_owned(),
             request: "GET /".to_owned(),
-            service_settings: ServiceSettings { threads: 1, delay_ms: 0 },
+            service_settings: ServiceSettings::of_threads(1),
             pinning: Pinning { server: vec![0], generator: vec![1] },
             rounds: 8,
             seed: 1,

@@ -78,7 +78,7 @@ impl Trial<'_> {
     pub(crate) fn cost_ns(&self, regime: Regime) -> anyhow::Result<f64> {
         let settings = Settings {
             contract: self.contract,
-            service_settings: &ServiceSettings { threads: 1, delay_ms: 0 },
+            service_settings: &ServiceSettings::of_threads(1),
             cpus: &self.pinning.server,
             seed: 1,
             readiness: Readiness::AnswersRightly,

@@ -35,12 +35,12 @@ impl Bench<'_> {
         if !has_several_loads && !running.is_left_alone() {
             return Ok(());
         }
-        running.ready.process.thaw()?;
+        running.ready.thaw()?;
         if has_several_loads {
             self.open_anew(running, point, draw)?;
         }
         self.prime(running)?;
-        Ok(running.ready.process.freeze()?)
+        Ok(running.ready.freeze()?)
     }
 
     /// If a plan has several loads, each slice begins with connections of its own: a service must not hold connections of

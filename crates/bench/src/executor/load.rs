@@ -32,6 +32,8 @@ const AT_THAW: &str = "when Tare thawed it, after which epoll_wait, and recv and
 struct Before {
     /// Absent if it is not known.
     server_cpu_ns: Option<u64>,
+    /// Of what it works with; absent if that is nothing.
+    backing_cpu_ns: Option<u64>,
     modes: Modes,
     throttled_ns: Option<u64>,
     context_switches: Option<u64>,
@@ -47,12 +49,13 @@ impl Bench<'_> {
         per_second: Option<f64>,
     ) -> Result<Sample, ExecutorError> {
         self.connect(running, point, draw)?;
+        self.begin_counting(running, point)?;
         let contract = &self.contracts[point];
         running.generator.set_pool(drive::pool(contract, &running.ready.host, draw));
         let load = self.load_of(running, point, per_second.unwrap_or(0.0));
         let mut watch = LoadWatch::new(&self.plan.points[point]);
         let before = self.before(running)?;
-        running.ready.process.thaw()?;
+        running.ready.thaw()?;
         let before = Before { reading: self.reading(), ..before };
         let report = self.run_load(running, &load, &mut watch)?;
         let reading = self.reading();
@@ -60,13 +63,15 @@ impl Bench<'_> {
         has_descriptors(&report)?;
         self.alive(running, if report.total.tally.answered == 0 { AT_THAW } else { "during the load" })?;
         let hung = watch.hung(&report).map(|hung| observe(&running.ready.process, hung));
-        running.ready.process.freeze()?;
+        running.ready.freeze()?;
         report.total.tally.reconcile()?;
         running.latency[point] += &report.total;
         running.handshakes.take_in(&report);
         running.is_hung = hung.is_some();
         let load = LoadResult { seconds: watch.into_seconds(), ..LoadResult::of(&report, &self.limits_ns) };
         let host = self.spent(running, &before, reading, &report)?;
+        let backing = self.end_counting(running, point, &report)?;
+        let host = HostUsage { backing, ..host };
         let outcome = hung.map_or(Outcome::Measured, Outcome::Hung);
         Ok(Sample { outcome, load, host, aside: running.aside.take(), ..Sample::default() })
     }
@@ -112,6 +117,7 @@ impl Bench<'_> {
         let process = &running.ready.process;
         Ok(Before {
             server_cpu_ns: running.cpu_ns()?,
+            backing_cpu_ns: running.ready.backing.cpu_ns(),
             modes: process.cpu_by_mode(),
             throttled_ns: running.throttle.ns(),
             context_switches: process.context_switches(),
@@ -132,6 +138,7 @@ impl Bench<'_> {
         let modes = process.cpu_by_mode();
         let throttled = running.throttle.ns().zip(before.throttled_ns);
         let server_cpu_ns = running.cpu_ns_since(before.server_cpu_ns)?;
+        let backing_cpu = running.ready.backing.cpu_ns().zip(before.backing_cpu_ns);
         let switches = process.context_switches().zip(before.context_switches);
         let mut host = HostUsage {
             server_cpu_ns: server_cpu_ns.unwrap_or(0),
@@ -141,6 +148,8 @@ impl Bench<'_> {
                 user_ns: modes.user.saturating_sub(before.modes.user).as_nanos() as u64,
                 system_ns: modes.system.saturating_sub(before.modes.system).as_nanos() as u64,
             }),
+            backing_cpu_ns: backing_cpu.map(|(after, before)| after.saturating_sub(before)),
+            backing_rss_bytes: running.ready.backing.rss_bytes(),
             generator_cpu_ns: report.generator_cpu_ns,
             generator_polled_ns: report.generator_polled_ns,
             accounting,

@@ -1,6 +1,7 @@
 //! The executor that is real: processes, sockets and the clock of this machine.
 
 mod aside;
+mod backing;
 mod connections;
 mod load;
 mod network;
@@ -147,7 +148,7 @@ impl Executor for Bench<'_> {
         self.beside.take().into_iter().for_each(pilot::end);
         let (mut running, warm_up_ns) = match self.piloted.remove(&slot.row) {
             Some(Piloted { running, loaded_ns }) => {
-                running.ready.process.thaw()?;
+                running.ready.thaw()?;
                 let rest_ns = warm_up_ns.saturating_sub(loaded_ns);
                 (Running { slot, ..running }, rest_ns.max(self.plan.warm_up_ns()))
             }
@@ -161,7 +162,7 @@ impl Executor for Bench<'_> {
 
     fn wake(&mut self, row: usize, warm_up_ns: u64) -> Result<(), ExecutorError> {
         let mut running = self.taken(row)?;
-        running.ready.process.thaw()?;
+        running.ready.thaw()?;
         running.is_warm = true;
         self.settle(&mut running, warm_up_ns)?;
         self.running.insert(row, running);

@@ -92,7 +92,7 @@ impl Bench<'_> {
     /// The process is thawed for it, and frozen before its CPU time is read.
     fn window(&self, running: &mut Running, window_ns: u64) -> Result<Counts, ExecutorError> {
         let before_ns = running.cpu_ns()?;
-        running.ready.process.thaw()?;
+        running.ready.thaw()?;
         self.lend_cpus(running);
         let before = self.reading();
         let report = self.warm_up(running, window_ns)?;

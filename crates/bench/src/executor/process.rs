@@ -212,7 +212,7 @@ impl Bench<'_> {
     pub(super) fn finish(&self, mut running: Running, block: usize) -> Result<Stopped, ExecutorError> {
         let process = &running.ready.process;
         let placement = Priority::own().map(|given| Placement { given, groups: process.thread_groups() });
-        process.thaw()?;
+        running.ready.thaw()?;
         self.still_right(&running)?;
         let facts = Stopped {
             rss_bytes_peak: Some(process.rss_bytes_peak()).filter(|bytes| *bytes > 0),

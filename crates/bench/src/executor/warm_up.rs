@@ -34,7 +34,7 @@ impl Bench<'_> {
     /// Frozen, and on its own CPUs: no thread is started meanwhile that would inherit others.
     pub(super) fn freeze(&self, running: &Running) -> Result<(), ExecutorError> {
         let pinning = &self.plan.pinning;
-        running.ready.process.freeze()?;
+        running.ready.freeze()?;
         if self.lends(running) {
             running.ready.process.place_compilers(&pinning.all(), &pinning.server);
         }

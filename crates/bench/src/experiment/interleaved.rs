@@ -4,7 +4,7 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use tare_service::settings::ServiceSettings;
+use tare_service::settings::{DATABASE_CONNECTIONS, ServiceSettings};
 
 use serde::Deserialize;
 use tare_load::Protocol;
@@ -94,6 +94,12 @@ struct ServiceFile {
     threads: usize,
     #[serde(default)]
     delay_ms: u64,
+    #[serde(default = "default_connections")]
+    database_connections: u32,
+}
+
+fn default_connections() -> u32 {
+    DATABASE_CONNECTIONS
 }
 
 fn default_reference() -> String {
@@ -144,6 +150,7 @@ impl Experiment {
         for (place, key, value, range) in [
             ("[service]", "threads", file.service.threads, 1..=1024),
             ("[service]", "delay-ms", delay_ms, 0..=DELAY_MS_MAX as usize),
+            ("[service]", "database-connections", file.service.database_connections as usize, 1..=1000),
             ("slices-per-block", "slices-per-block", file.schedule.slices_per_block.unwrap_or(1), 1..=1000),
             ("blocks-min", "blocks-min", file.schedule.blocks_min, 1..=1000),
             ("blocks-max", "blocks-max", file.schedule.blocks_max, file.schedule.blocks_min..=1000),
@@ -170,6 +177,7 @@ impl Experiment {
             service_settings: ServiceSettings {
                 threads: file.service.threads,
                 delay_ms: file.service.delay_ms,
+                database_connections: file.service.database_connections,
             },
             schedule: file.schedule,
             latency,

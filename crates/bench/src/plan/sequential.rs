@@ -112,7 +112,7 @@ fn points(
                     connection_use: ConnectionUse::default(),
                     published: (load != published).then_some(published),
                     warm_up_ns: part.warm_up.map_or(0, ns),
-                    service_settings: ServiceSettings { threads, delay_ms },
+                    service_settings: ServiceSettings { delay_ms, ..ServiceSettings::of_threads(threads) },
                     link: link.clone(),
                     rows: rows.clone(),
                 }));

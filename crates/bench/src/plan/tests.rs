@@ -33,7 +33,7 @@ fn search() -> SearchSetting {
         at_least: Some(2e4),
         contract: "hello".to_owned(),
         load: LoadSetting::new(64, 1),
-        service_settings: ServiceSettings { threads: 2, delay_ms: 0 },
+        service_settings: ServiceSettings::of_threads(2),
         starts: 6,
         windows: 14,
         window: None,

@@ -43,7 +43,7 @@ impl LoadOptions {
 
     /// What services are started with before there is an experiment.
     pub(super) fn service_settings(&self) -> ServiceSettings {
-        ServiceSettings { threads: self.threads.unwrap_or(1).into(), delay_ms: 0 }
+        ServiceSettings::of_threads(self.threads.unwrap_or(1).into())
     }
 }
 

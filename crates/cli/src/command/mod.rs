@@ -32,6 +32,7 @@ mod start;
 mod target;
 pub(crate) mod trust;
 pub(crate) mod turn;
+pub(crate) mod upstream;
 pub(crate) mod verify;
 mod words;
 

@@ -23,7 +23,7 @@ use thiserror::Error;
 
 /// The variables by which services are configured. They are removed from the inherited environment: only [`Launch::env`] may
 /// set them.
-const SETTINGS: [&str; 3] = ["PORT", "THREADS", "DELAY_MS"];
+const SETTINGS: [&str; 6] = ["PORT", "THREADS", "DELAY_MS", "DATABASE_URL", "DATABASE_MAX_CONN", "UPSTREAM_URL"];
 
 /// One program to be started.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -134,6 +134,11 @@ impl Supervisor {
     pub fn start(program: &Path, isolation: Isolation) -> Result<Self, WatchdogError> {
         let watchdog = Watchdog::start(program)?;
         Ok(Self { program: program.to_owned(), isolation, watchdog, own_pids: OnceLock::new() })
+    }
+
+    /// This very program, for what runs under its hidden commands.
+    pub fn program(&self) -> &Path {
+        &self.program
     }
 
     pub fn isolation(&self) -> &Isolation {

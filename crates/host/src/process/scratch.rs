@@ -43,7 +43,7 @@ impl Scratch {
         let path = parent.join(cgroup::new_name());
         let watchdog = supervisor.watchdog.clone();
         watchdog.add_scratch(&path)?;
-        let made = fs::DirBuilder::new().mode(0o711).create(&path);
+        let made = fs::DirBuilder::new().mode(0o700).create(&path);
         made.map_err(|source| ScratchError::Make { parent, source })?;
         Ok(Scratch { path, watchdog })
     }

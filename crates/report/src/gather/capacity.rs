@@ -375,7 +375,7 @@ mod tests {
             at_least: None,
             contract: "hello".to_owned(),
             load: LoadSetting::new(64, 1),
-            service_settings: ServiceSettings { threads: 1, delay_ms: 0 },
+            service_settings: ServiceSettings::of_threads(1),
             starts,
             windows: 10,
             window: None,

@@ -14,6 +14,7 @@ use super::error::{Lowered, Problem};
 use super::file::AnyRowFile;
 use super::placeholder::{Kind, Placeholder, PlaceholderError, Table, Tables, Template};
 use super::row_set::table;
+use super::{Body, Contract, Request};
 
 /// A row of an answer in JSON is at most this long.
 const ROW_BYTES_MAX: u64 = 64 * 1024;
@@ -69,6 +70,16 @@ struct LastChanges {
     values: Vec<(u64, u64)>,
 }
 
+/// A column that a service changes, and what it said of it.
+#[derive(Debug, Clone, Copy)]
+pub struct ChangedRows<'a> {
+    pub table: &'a str,
+    /// The column that tells rows apart.
+    pub key: &'a str,
+    pub column: &'a str,
+    pub changes: &'a Changes,
+}
+
 /// What a row may hold after a load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
@@ -96,6 +107,29 @@ impl LastChanges {
         self.values.push((flight.answered_ns, value));
         let begins_ns = self.sent_ns_max;
         self.values.retain(|(answered_ns, _)| *answered_ns >= begins_ns);
+    }
+}
+
+impl Request {
+    /// What its answers say that is changed; absent if that is nothing.
+    pub fn changed_column(&self) -> Option<ChangedRows<'_>> {
+        match &self.answer.body {
+            Body::AnyRow(any) => any.changed_rows(),
+            _ => None,
+        }
+    }
+}
+
+impl Contract {
+    /// Forgets what answers said that is stored.
+    pub fn forget_changes(&self) {
+        let changed = self.requests.iter().filter_map(Request::changed_column);
+        changed.for_each(|changed| drop(changed.changes.take()));
+    }
+
+    /// Whether a load changes rows.
+    pub fn changes_rows(&self) -> bool {
+        self.loaded().any(|request| request.changed_column().is_some())
     }
 }
 
@@ -160,11 +194,11 @@ impl AnyRow {
         self.changes = Changes::default();
     }
 
-    /// Table, key and column of what is changed, as their names are; absent if nothing is.
-    pub(super) fn changed_column(&self) -> Option<(&str, &str, &str)> {
-        let columns = self.table.columns();
+    /// What is changed; absent if nothing is.
+    fn changed_rows(&self) -> Option<ChangedRows<'_>> {
+        let (table, columns) = (self.table.name(), self.table.columns());
         let column = &columns[self.changed.as_ref()?.column];
-        Some((self.table.name(), &columns[self.key], column))
+        Some(ChangedRows { table, key: &columns[self.key], column, changes: &self.changes })
     }
 
     fn known(&self) -> &HashMap<String, Vec<String>> {

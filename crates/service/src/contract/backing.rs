@@ -51,6 +51,13 @@ impl From<StatementsFile> for Statements {
     }
 }
 
+impl UpstreamTable {
+    /// The column of the key.
+    pub(crate) fn key(&self) -> usize {
+        self.table.key().unwrap_or(0)
+    }
+}
+
 impl Backing {
     /// Whether a service works with nothing.
     pub fn is_none(&self) -> bool {

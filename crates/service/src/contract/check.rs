@@ -59,6 +59,7 @@ pub enum CheckId {
     H2Authority,
     H2Streams,
     H2Trailers,
+    Backing,
     Alive,
     H2Goaway,
     End,
@@ -174,6 +175,10 @@ impl CheckId {
             CheckId::Date => (
                 "asks twice, more than a second apart, and compares the `Date` headers, if there are any",
                 "a Date that is sent is valid, moves, and is that of this machine's clock: the head is not a constant",
+            ),
+            CheckId::Backing => (
+                "under a contract with a database, or with a server behind the service: sends each request three times, and counts",
+                "an answer takes the queries, rows and requests that the contract says, and what it says is stored is there",
             ),
             CheckId::Alive => (
                 "sends the first request again after all other checks",

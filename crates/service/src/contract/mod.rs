@@ -32,7 +32,7 @@ mod varied;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-pub use any_row::{AnyRow, Changed, Changes};
+pub use any_row::{AnyRow, Changed, ChangedRows, Changes};
 pub use backing::{Backing, PostgresTables, Statements, UpstreamTable};
 pub use capture::Capture;
 pub use check::{CheckId, CheckText, Level};

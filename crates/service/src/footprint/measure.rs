@@ -56,7 +56,7 @@ pub struct Trial<'a> {
 /// The service does not start, gives no correct answer, dies, or does not stop cleanly.
 pub fn measure(service: &Service, trial: &Trial) -> Result<Option<Measured>, MeasureError> {
     let Trial { contract, seed, now, supervisor, folder, interrupt } = *trial;
-    let service_settings = ServiceSettings { threads: 1, delay_ms: 0 };
+    let service_settings = ServiceSettings::of_threads(1);
     let readiness = Readiness::AnswersRightly;
     let settings = Settings {
         contract,

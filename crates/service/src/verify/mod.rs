@@ -5,6 +5,7 @@
 //! All of it happens in the calling thread, so that a thread that has entered a network namespace verifies what is in
 //! there. Nothing waits without a deadline.
 
+mod backing;
 mod bench;
 mod connection;
 mod date;
@@ -37,6 +38,7 @@ pub use sent::{Field, Framing, Sent, sent};
 pub use text::counts;
 pub use transcript::{CheckResult, Outcome, Transcript, Wire};
 
+pub(crate) use backing::backing;
 pub(crate) use farewell::Farewell;
 
 use crate::client::Channel;
@@ -119,8 +121,8 @@ pub fn verify_only(
     let mut checks = Vec::new();
     let protocol = options.channel.protocol;
     let is_made = |check: &&CheckId| {
-        // These two are made by who stops the service.
-        check.concerns(protocol) && !matches!(check, CheckId::End | CheckId::H2Goaway)
+        // These are made by who starts and stops the service.
+        check.concerns(protocol) && !matches!(check, CheckId::Backing | CheckId::End | CheckId::H2Goaway)
     };
     for &check in only.iter().filter(is_made) {
         bench.patience.begin(options.known_failures.iter().any(|(known, _)| *known == check));
@@ -174,8 +176,8 @@ fn make(check: CheckId, bench: &mut Bench<'_>) -> Vec<CheckResult> {
         CheckId::H2Streams => http2::streams(bench),
         CheckId::H2Trailers => http2::trailers(bench),
         CheckId::Alive => response::alive(bench),
-        // Made by who stops the service.
-        CheckId::End | CheckId::H2Goaway => Vec::new(),
+        // Made by who starts and stops the service.
+        CheckId::Backing | CheckId::End | CheckId::H2Goaway => Vec::new(),
     }
 }
 

@@ -168,7 +168,7 @@ fn times_that_are_too_long_are_the_longest() {
     let mut plan = planned("restinio-2017", &Options::default());
     let point = &mut plan.points[0];
     point.load = LoadSpec::Batch { producers: 1, messages: 1 << 40 };
-    point.service_settings = ServiceSettings { threads: 1, delay_ms: 3_600_000 };
+    point.service_settings = ServiceSettings { delay_ms: 3_600_000, ..ServiceSettings::of_threads(1) };
     assert_eq!((point.expected_ns(), point.deadlines().all_ns), (u64::MAX, u64::MAX));
     point.load = LoadSpec::Sessions { connections: 1 << 30, calls: 1 << 10 };
     assert_eq!(point.expected_ns(), u64::MAX);

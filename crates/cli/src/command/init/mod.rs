@@ -190,7 +190,7 @@ fn try_one(site: &Site, guess: &Guess, asked: &mut Vec<Question>) -> anyhow::Res
     let rows = workspace.rows([name])?;
     // Whoever has a repository set up wants its commands run, now and later.
     workspace.trust().add(folder).with_context(|| folder.display().to_string())?;
-    let settings = ServiceSettings { threads: 1, delay_ms: 0 };
+    let settings = ServiceSettings::of_threads(1);
     let scratch = workspace.scratch("init");
     if asked.is_empty() {
         *asked = of_the_service(asked::published(&workspace, &rows, &settings, &scratch)?);

@@ -99,7 +99,7 @@ pub(super) fn run(global: &Global, json: bool, quiet: bool) -> anyhow::Result<Ou
     let pinning = Pinning::choose(&cpus::available(), 1, 1);
     let interrupt = signals::listen()?;
     let supervisor = workspace::supervisor(&workspace, [server])?;
-    let service_settings = ServiceSettings { threads: 1, delay_ms: 0 };
+    let service_settings = ServiceSettings::of_threads(1);
     let readiness = Readiness::AnswersRightly;
     let settings = launch::Settings {
         contract,

@@ -130,7 +130,7 @@ fn begin(global: &Global, args: &mut Args, at_least: Option<f64>) -> anyhow::Res
     let mut rows = workspace.rows(args.services.iter().flat_map(|word| split(word)))?;
     running::declare(&mut rows, args.contract.as_deref());
     if let Some(asked) = args.asked.of(&rows, args.contract.as_deref())? {
-        let settings = ServiceSettings { threads: args.threads, delay_ms: 0 };
+        let settings = ServiceSettings::of_threads(args.threads);
         asked::learn_for_run(&mut workspace, &mut rows, &asked, &mut args.start, &settings, "slo")?;
     }
     let setting = setting(args, contract(&workspace, args, &rows)?, slo, at_least)?;
@@ -176,7 +176,7 @@ fn setting(args: &Args, contract: String, slo: Slo, at_least: Option<f64>) -> an
         at_least,
         contract,
         load: LoadSetting::new(args.connections, 1),
-        service_settings: ServiceSettings { threads: args.threads, delay_ms: 0 },
+        service_settings: ServiceSettings::of_threads(args.threads),
         starts: args.starts,
         windows: args.windows,
         window,

@@ -133,7 +133,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         supervisor: &supervisor,
         site: Site::new(&supervisor, &interrupt),
         args: &args,
-        service_settings: ServiceSettings { threads: args.threads.into(), delay_ms: 0 },
+        service_settings: ServiceSettings::of_threads(args.threads.into()),
         seed,
         folder: workspace.scratch(FOLDER),
         interrupt: Arc::clone(&interrupt),
@@ -165,7 +165,7 @@ fn refuse_to_end_what_runs(rows: &[Row], args: &Args) -> anyhow::Result<()> {
 /// Without a contract, one is learned from the first service.
 fn learn(workspace: &mut Workspace, rows: &mut [Row], args: &Args) -> anyhow::Result<()> {
     let Some(asked) = args.asked.of(rows, args.contract.first().map(String::as_str))? else { return Ok(()) };
-    let settings = ServiceSettings { threads: args.threads.into(), delay_ms: 0 };
+    let settings = ServiceSettings::of_threads(args.threads.into());
     let learned = asked::learn(workspace, rows, &asked, &settings, &workspace.scratch(FOLDER))?;
     rows.iter_mut().for_each(|row| row.service.contracts = vec![learned.contract.name.clone()]);
     workspace.contracts.insert(learned.contract.name.clone(), learned.contract);

@@ -162,11 +162,6 @@ impl Table {
         &self.columns
     }
 
-    /// The place of a column.
-    pub(in crate::contract) fn column(&self, column: &str) -> Option<usize> {
-        self.columns.iter().position(|known| known == column)
-    }
-
     pub fn name(&self) -> &str {
         &self.name
     }

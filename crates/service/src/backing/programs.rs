@@ -1,0 +1,117 @@
+//! The programs of PostgreSQL on this machine, and who may run them.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// Where Debian keeps versions of it side by side.
+const DEBIAN: &str = "/usr/lib/postgresql";
+/// A user without files of its own, as whom it runs where Tare is root: initdb refuses root.
+const UID_OF_NOBODY: u32 = 65534;
+
+/// The programs of one version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PostgresPrograms {
+    folder: PathBuf,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProgramsError {
+    #[error(
+        "this contract needs a database, and PostgreSQL is not installed: `apt-get install postgresql` brings it (on Debian), or put \
+         initdb and postgres on PATH"
+    )]
+    Missing,
+}
+
+impl PostgresPrograms {
+    /// The newest version in Debian's place, or the one on PATH.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn find() -> Result<PostgresPrograms, ProgramsError> {
+        let on_path = std::env::var_os("PATH").unwrap_or_default();
+        PostgresPrograms::find_in(Path::new(DEBIAN), &on_path)
+    }
+
+    fn find_in(debian: &Path, path: &OsStr) -> Result<PostgresPrograms, ProgramsError> {
+        let version = |folder: &PathBuf| folder.file_name()?.to_str()?.parse::<u32>().ok();
+        let entries = std::fs::read_dir(debian).into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut versions: Vec<PathBuf> = entries.filter(|folder| version(folder).is_some()).collect();
+        versions.sort_by_key(version);
+        let of_debian = versions.into_iter().rev().map(|folder| folder.join("bin"));
+        let has_all = |folder: &PathBuf| ["initdb", "postgres"].iter().all(|name| folder.join(name).is_file());
+        let on_path = std::env::split_paths(path).map(|folder| real(&folder));
+        let folder = of_debian.chain(on_path).find(has_all).ok_or(ProgramsError::Missing)?;
+        Ok(PostgresPrograms { folder })
+    }
+
+    pub(super) fn path(&self, program: &str) -> String {
+        self.folder.join(program).display().to_string()
+    }
+}
+
+/// The folder where a program on PATH really lies, if it is a link: what belongs to it lies beside it.
+fn real(folder: &Path) -> PathBuf {
+    let real = std::fs::canonicalize(folder.join("postgres")).ok();
+    real.and_then(|program| program.parent().map(Path::to_owned)).unwrap_or_else(|| folder.to_owned())
+}
+
+/// What stands before a command, so that it runs as a user that PostgreSQL accepts, in an IPC namespace of its own: its shared
+/// memory is then gone with its last process, however that ends.
+pub(super) fn unprivileged(command: Vec<String>) -> Vec<String> {
+    let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let before = match is_root() {
+        true => words(&format!(
+            "unshare --ipc -- setpriv --reuid={UID_OF_NOBODY} --regid={UID_OF_NOBODY} --clear-groups --no-new-privs --"
+        )),
+        false if may_have_namespaces() => words("unshare --user --map-current-user --ipc --"),
+        false => Vec::new(),
+    };
+    before.into_iter().chain(command).collect()
+}
+
+/// Gives a folder to that user.
+pub(super) fn give(folder: &Path) -> std::io::Result<()> {
+    match is_root() {
+        true => std::os::unix::fs::chown(folder, Some(UID_OF_NOBODY), Some(UID_OF_NOBODY)),
+        false => Ok(()),
+    }
+}
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Whether this user may make namespaces; tried, since there are several ways to forbid it.
+fn may_have_namespaces() -> bool {
+    let mut command = std::process::Command::new("unshare");
+    command.args(["--user", "--map-current-user", "--ipc", "--", "true"]);
+    let status = command.stdin(std::process::Stdio::null()).stderr(std::process::Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn installed(folder: &Path) {
+        std::fs::create_dir_all(folder).unwrap();
+        ["initdb", "postgres"].iter().for_each(|name| std::fs::write(folder.join(name), "").unwrap());
+    }
+
+    #[test]
+    fn the_newest_version_of_debian_comes_before_path() {
+        let machine = tempfile::tempdir().unwrap();
+        let (debian, own) = (machine.path().join("debian"), machine.path().join("own"));
+        let find = || PostgresPrograms::find_in(&debian, own.as_os_str());
+        assert_eq!(find(), Err(ProgramsError::Missing));
+        installed(&own);
+        assert_eq!(find().unwrap().folder, own);
+        for version in ["9", "15", "README"] {
+            installed(&debian.join(version).join("bin"));
+        }
+        assert_eq!(find().unwrap().folder, debian.join("15/bin"));
+        std::fs::remove_file(debian.join("15/bin/initdb")).unwrap();
+        assert_eq!(find().unwrap().folder, debian.join("9/bin"), "15 is the client alone");
+    }
+}

@@ -1,0 +1,117 @@
+//! The server behind a gateway, in a process of its own: answers `GET /TABLE/KEY` by a row as JSON, after a delay, and counts.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::future::Future;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use http::{Request, Response, StatusCode, header::CONTENT_TYPE};
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use serde::{Deserialize, Serialize};
+use tokio::net::TcpListener;
+
+use crate::contract::UpstreamTable;
+
+/// Tells how many rows were asked for.
+pub(super) const COUNT_PATH: &str = "/-/count";
+
+/// The answers of a server.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rows {
+    /// What paths begin with.
+    table: String,
+    /// By their keys.
+    rows: BTreeMap<String, String>,
+}
+
+impl Rows {
+    pub(super) fn of(upstream: &UpstreamTable) -> Rows {
+        let table = &upstream.table;
+        let row = |place| {
+            let key = table.row(place).into_iter().nth(upstream.key()).unwrap_or_default();
+            (key, table.row_as_json(place).unwrap_or_default())
+        };
+        Rows { table: table.name().to_owned(), rows: (0..table.count()).map(row).collect() }
+    }
+
+    /// The row of a path; absent if it is none.
+    fn at(&self, path: &str) -> Option<&String> {
+        let key = path.strip_prefix('/')?.strip_prefix(self.table.as_str())?.strip_prefix('/')?;
+        self.rows.get(key)
+    }
+}
+
+/// Why there is no server.
+#[derive(Debug, thiserror::Error)]
+pub enum UpstreamError {
+    #[error("{path}: {reason}")]
+    Rows { path: String, reason: String },
+    #[error("cannot listen on port {port}: {source}")]
+    Listen { port: u16, source: std::io::Error },
+}
+
+/// What all connections share.
+struct State {
+    rows: Rows,
+    delay: Duration,
+    asked: AtomicU64,
+}
+
+/// Serves until its process is ended.
+///
+/// # Errors
+/// The rows cannot be read, or the port cannot be listened on.
+pub fn serve(rows: &Path, delay: Duration, port: u16) -> Result<(), UpstreamError> {
+    let wrong = |reason: String| UpstreamError::Rows { path: rows.display().to_string(), reason };
+    let text = std::fs::read(rows).map_err(|error| wrong(error.to_string()))?;
+    let rows = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
+    let state = Arc::new(State { rows, delay, asked: AtomicU64::new(0) });
+    let failed = |source| UpstreamError::Listen { port, source };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    runtime.block_on(async move {
+        let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await.map_err(failed)?;
+        loop {
+            // A connection that cannot be accepted is the client's to notice.
+            let Ok((stream, _)) = listener.accept().await else { continue };
+            let _as_it_is = stream.set_nodelay(true);
+            let state = Arc::clone(&state);
+            tokio::spawn(connection(stream, state));
+        }
+    })
+}
+
+fn connection(stream: tokio::net::TcpStream, state: Arc<State>) -> impl Future<Output = ()> {
+    let service = service_fn(move |request: Request<Incoming>| {
+        let state = Arc::clone(&state);
+        async move { Ok::<_, Infallible>(answer(&request, &state).await) }
+    });
+    async move {
+        // A client that went away is no matter of this server.
+        let _gone = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+    }
+}
+
+async fn answer(request: &Request<Incoming>, state: &State) -> Response<Full<Bytes>> {
+    let path = request.uri().path();
+    if path == COUNT_PATH {
+        return Response::new(Full::from(state.asked.load(Ordering::Relaxed).to_string()));
+    }
+    state.asked.fetch_add(1, Ordering::Relaxed);
+    tokio::time::sleep(state.delay).await;
+    let (status, body) = match state.rows.at(path) {
+        Some(row) => (StatusCode::OK, row.clone()),
+        None => (StatusCode::NOT_FOUND, "{}".to_owned()),
+    };
+    let mut response = Response::new(Full::from(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
+    response
+}

@@ -1,0 +1,68 @@
+//! The check `backing`: each answer takes of the database and of the server behind the service what the contract says, and what it says
+//! is stored is there. It is made by whoever started them, while the service runs.
+
+use std::net::SocketAddr;
+
+use super::bench::{Asked, Bench};
+use super::transcript::{CheckResult, Failure, Tried};
+use super::{CheckId, Options, weigh};
+use crate::backing::{Backing, BackingCounts};
+use crate::contract::{Contract, Level, Request};
+
+/// How often each request is sent, so that an answer out of a cache of the one before is found.
+const TIMES: u64 = 3;
+
+/// A result for each request that says what it takes, and for each that changes something.
+pub(crate) fn backing(
+    contract: &Contract,
+    target: SocketAddr,
+    options: &Options,
+    backing: &mut Backing,
+) -> Vec<CheckResult> {
+    if backing.is_none() {
+        return Vec::new();
+    }
+    if contract.level(CheckId::Backing) == Level::Skip {
+        return vec![CheckResult::skipped(CheckId::Backing, "", "the contract says skip")];
+    }
+    let mut bench = Bench::new(contract, target, options);
+    let asks_it = |request: &&Request| {
+        contract.is_asked_alone(request) && (request.statements.is_some() || contract.backing.upstream.is_some())
+    };
+    let requests = contract.requests.iter().filter(asks_it).collect();
+    let results = bench.each(CheckId::Backing, requests, |bench, request, rng| {
+        let mut asked = || bench.any(request, rng);
+        let all: Vec<Asked<'_>> = (0..TIMES).map(|_| asked()).collect();
+        one_request(bench, request, all, backing)
+    });
+    results.into_iter().map(|result| weigh(result, contract, options)).collect()
+}
+
+fn one_request(bench: &mut Bench<'_>, request: &Request, all: Vec<Asked<'_>>, backing: &mut Backing) -> Tried {
+    let counted = |backing: &mut Backing| backing.take_counts().map_err(|error| Failure::without_wire(error.to_string()));
+    bench.contract.forget_changes();
+    counted(backing)?;
+    for asked in &all {
+        bench.ask_alone(asked)?;
+    }
+    let counts = counted(backing)?;
+    let stored = backing.not_stored(request).map_err(|error| Failure::without_wire(error.to_string()))?;
+    let wrong = wrong_counts(request, &counts).into_iter().chain(stored).collect::<Vec<_>>().join("; ");
+    if wrong.is_empty() { Ok(None) } else { Err(Failure::without_wire(wrong)) }
+}
+
+/// What was counted and should not have been.
+fn wrong_counts(request: &Request, counts: &BackingCounts) -> Vec<String> {
+    let statements = request.statements.unwrap_or_default();
+    let table = [
+        ("queries", statements.reads.map(u64::from), counts.reads),
+        ("rows read", statements.rows_read.map(u64::from), counts.rows_read),
+        ("rows written", statements.rows_written.map(u64::from), counts.rows_written),
+        ("requests to the server behind it", counts.upstream_requests.map(|_| 1), counts.upstream_requests),
+    ];
+    let wrong = |(what, each, got): (&str, Option<u64>, Option<u64>)| {
+        let (each, got) = (each?, got?);
+        (each * TIMES != got).then(|| format!("{TIMES} answers take {} {what}, and {got} were counted", each * TIMES))
+    };
+    table.into_iter().filter_map(wrong).collect()
+}
