@@ -14,7 +14,10 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
-use tare_host::{process::Supervisor, secrets, signals};
+use tare_host::{
+    process::{Scratch, Supervisor},
+    secrets, signals,
+};
 use tare_service::{
     build::Site,
     catalogue::{self, Row, file_name},
@@ -41,6 +44,8 @@ use protocols::AskedProtocol;
 
 /// For what services print, and what is written for them.
 const FOLDER: &str = "verify";
+/// Room for the tables of all contracts.
+const TABLES_BYTES: u64 = 512 << 20;
 
 /// Verify that services honour their contracts: right answers, connections, bad input
 ///
@@ -124,10 +129,12 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     refuse_what_nobody_declares(&rows, &args)?;
     refuse_other_protocols(&workspace, &rows, &args)?;
     let seed = args.seed.unwrap_or_else(tare_host::seed::draw);
-    make_tables(&mut workspace, &rows, seed)?;
     let interrupt = signals::listen()?;
     catalogue::certify(&mut rows, || Certificates::passing(&workspace.scratch(FOLDER)))?;
     let supervisor = workspace::supervisor(&workspace, rows.iter().map(|row| &row.service))?;
+    // Of its own: another tare that verifies here has other rows.
+    let tables = Scratch::make(&supervisor, TABLES_BYTES)?;
+    make_tables(&mut workspace, &rows, &args, seed, tables.path())?;
     let verification = Verification {
         workspace: &workspace,
         supervisor: &supervisor,
@@ -147,11 +154,17 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     Ok(workspace::outcome_of_all(&workspace, &args.services, outcome))
 }
 
-/// The tables of what these rows declare.
-fn make_tables(workspace: &mut Workspace, rows: &[Row], seed: u64) -> anyhow::Result<()> {
-    let names = rows.iter().flat_map(|row| row.service.contracts.iter().map(String::as_str));
-    let folder = workspace.scratch(FOLDER).join("tables");
-    workspace.contracts = with_tables(&workspace.contracts, names, seed, &folder)?;
+/// The tables of what is verified of these rows.
+fn make_tables(
+    workspace: &mut Workspace,
+    rows: &[Row],
+    args: &Args,
+    seed: u64,
+    folder: &Path,
+) -> anyhow::Result<()> {
+    let declared = rows.iter().flat_map(|row| row.service.contracts.iter().map(String::as_str));
+    let is_asked = |name: &&str| args.contract.is_empty() || args.contract.iter().any(|asked| asked == name);
+    workspace.contracts = with_tables(&workspace.contracts, declared.filter(is_asked), seed, folder)?;
     Ok(())
 }
 
