@@ -93,7 +93,13 @@ func routes(s settings) (http.Handler, error) {
 	mux.HandleFunc("GET /framework", framework)
 	mux.HandleFunc("GET /benchmark", benchmark)
 	mux.HandleFunc("POST /upload", upload)
-	return mux, addOptional(mux, s)
+	if err := addOptional(mux, s); err != nil {
+		return nil, err
+	}
+	if s.static != "" {
+		return withFiles(mux, s.static), nil
+	}
+	return mux, nil
 }
 
 // addOptional adds the routes whose variables are set.
@@ -112,13 +118,23 @@ func addOptional(mux *http.ServeMux, s settings) error {
 			return err
 		}
 	}
-	if s.static != "" {
-		mux.Handle("GET /static/", http.StripPrefix("/static/", http.FileServer(http.Dir(s.static))))
-	}
 	if s.upstream != "" {
 		mux.HandleFunc("GET /gateway/{id}", gateway(s.upstream))
 	}
 	return nil
+}
+
+// withFiles serves the folder beside the mux, which would answer a path with ".." by a redirect. FileServer never leaves
+// its folder.
+func withFiles(mux http.Handler, folder string) http.Handler {
+	files := http.StripPrefix("/static/", http.FileServer(http.Dir(folder)))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/static/") {
+			files.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 }
 
 // echo answers the object it is sent with the member "text" added. With a delay, at most s.threads messages are
