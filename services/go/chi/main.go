@@ -136,7 +136,8 @@ func addOptional(router chi.Router, s settings) error {
 		addProducts(router, s.products)
 	}
 	if s.static != "" {
-		router.Handle("/static/*", http.StripPrefix("/static/", http.FileServer(http.Dir(s.static))))
+		files := http.StripPrefix("/static/", http.FileServer(http.Dir(s.static)))
+		router.Method(http.MethodGet, "/static/*", files)
 	}
 	if s.upstream != "" {
 		router.Get("/gateway/{id}", gateway(s.upstream))

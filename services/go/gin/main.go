@@ -118,6 +118,8 @@ func addOptional(router *gin.Engine, s settings) error {
 		addProducts(router, s.products)
 	}
 	if s.static != "" {
+		// Static makes a route of /static/ too, to which gin would redirect /static.
+		router.RedirectTrailingSlash = false
 		router.Static("/static", s.static)
 	}
 	if s.upstream != "" {

@@ -129,7 +129,8 @@ func addOptional(mux *http.ServeMux, s settings) error {
 func withFiles(mux http.Handler, folder string) http.Handler {
 	files := http.StripPrefix("/static/", http.FileServer(http.Dir(folder)))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/static/") {
+		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+		if reads && strings.HasPrefix(r.URL.Path, "/static/") {
 			files.ServeHTTP(w, r)
 			return
 		}
