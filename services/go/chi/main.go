@@ -71,9 +71,13 @@ func serve(s settings) error {
 	terminated := make(chan os.Signal, 1)
 	signal.Notify(terminated, syscall.SIGTERM)
 
+	handler, err := routes(s)
+	if err != nil {
+		return err
+	}
 	server := &http.Server{
 		Addr:    fmt.Sprintf("127.0.0.1:%d", s.port),
-		Handler: routes(s),
+		Handler: handler,
 	}
 	if s.h2c {
 		server.Protocols = new(http.Protocols)
@@ -102,7 +106,7 @@ func listenAndServe(server *http.Server, s settings) error {
 	return server.ListenAndServe()
 }
 
-func routes(s settings) http.Handler {
+func routes(s settings) (http.Handler, error) {
 	router := chi.NewRouter()
 	// HEAD goes to the route for GET; net/http leaves its body out.
 	router.Use(middleware.GetHead)
@@ -113,7 +117,32 @@ func routes(s settings) http.Handler {
 	router.Get("/test/labels/{label}", label)
 	router.Get("/framework", framework)
 	router.Get("/benchmark", benchmark)
-	return router
+	router.Post("/upload", upload)
+	return router, addOptional(router, s)
+}
+
+// addOptional adds the routes whose variables are set.
+func addOptional(router chi.Router, s settings) error {
+	if s.database != nil {
+		db, err := newDatabase(s.database)
+		if err != nil {
+			return err
+		}
+		addWorlds(router, db)
+		router.Get("/fortunes", fortunes(db))
+		addCrud(router, db)
+	}
+	if s.products != nil {
+		addProducts(router, s.products)
+	}
+	if s.static != "" {
+		files := http.StripPrefix("/static/", http.FileServer(http.Dir(s.static)))
+		router.Method(http.MethodGet, "/static/*", files)
+	}
+	if s.upstream != "" {
+		router.Get("/gateway/{id}", gateway(s.upstream))
+	}
+	return nil
 }
 
 // echo answers the object it is sent with the member "text" added. With a delay, at most s.threads messages are
@@ -188,21 +217,37 @@ func parseCount(rawQuery string) (int, error) {
 	return count, nil
 }
 
+// bounded reads an integer from 1 to high.
+func bounded(name, text string, high int) (int, error) {
+	value, err := strconv.Atoi(text)
+	if err != nil || value < 1 || value > high {
+		return 0, fmt.Errorf("%s must be an integer from 1 to %d", name, high)
+	}
+	return value, nil
+}
+
 // decodeObject reads one JSON object and nothing after it. Its numbers keep their digits.
 func decodeObject(body io.Reader) (map[string]any, error) {
-	decoder := json.NewDecoder(body)
-	decoder.UseNumber()
 	var object map[string]any
-	if err := decoder.Decode(&object); err != nil {
+	if err := decodeJSON(body, &object); err != nil {
 		return nil, err
 	}
 	if object == nil {
 		return nil, errors.New("null is no object")
 	}
-	if _, err := decoder.Token(); err != io.EOF {
-		return nil, errors.New("something follows the object")
-	}
 	return object, nil
+}
+
+func decodeJSON(body io.Reader, value any) error {
+	decoder := json.NewDecoder(body)
+	decoder.UseNumber()
+	if err := decoder.Decode(value); err != nil {
+		return err
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return errors.New("something follows the value")
+	}
+	return nil
 }
 
 // writeText names the type because net/http would guess it from the first bytes: a label "BM-1" is a bitmap to it.

@@ -19,6 +19,9 @@ import (
 	"golang.org/x/net/http2"
 )
 
+// get are the methods of a route for GET, which answers no other: HEAD too, whose body net/http leaves out.
+var get = []string{http.MethodGet, http.MethodHead}
+
 const (
 	countDefault = 10_000
 	countMax     = 1_000_000
@@ -49,7 +52,10 @@ func serve(s settings) error {
 	terminated := make(chan os.Signal, 1)
 	signal.Notify(terminated, syscall.SIGTERM)
 
-	server := routes(s)
+	server, err := routes(s)
+	if err != nil {
+		return err
+	}
 	server.HideBanner = true
 	server.HidePort = true
 	failed := make(chan error, 1)
@@ -79,11 +85,9 @@ func start(server *echo.Echo, s settings) error {
 	return server.Start(address)
 }
 
-func routes(s settings) *echo.Echo {
+func routes(s settings) (*echo.Echo, error) {
 	e := echo.New()
 	e.JSONSerializer = serializer{}
-	// A route answers the methods it names: HEAD too, whose body net/http leaves out.
-	get := []string{http.MethodGet, http.MethodHead}
 	e.Match(get, "/", hello)
 	e.Match(get, "/api/test", api)
 	e.POST("/test", message(s))
@@ -91,7 +95,31 @@ func routes(s settings) *echo.Echo {
 	e.Match(get, "/test/labels/:label", label)
 	e.Match(get, "/framework", framework)
 	e.Match(get, "/benchmark", benchmark)
-	return e
+	e.POST("/upload", upload)
+	return e, addOptional(e, s)
+}
+
+// addOptional adds the routes whose variables are set.
+func addOptional(e *echo.Echo, s settings) error {
+	if s.database != nil {
+		db, err := newDatabase(s.database)
+		if err != nil {
+			return err
+		}
+		addWorlds(e, db)
+		addFortunes(e, db)
+		addCrud(e, db)
+	}
+	if s.products != nil {
+		addProducts(e, s.products)
+	}
+	if s.static != "" {
+		e.Static("/static", s.static)
+	}
+	if s.upstream != "" {
+		e.Match(get, "/gateway/:id", gateway(s.upstream))
+	}
+	return nil
 }
 
 // message answers the object it is sent with the member "text" added. With a delay, at most s.threads messages are
@@ -163,13 +191,26 @@ func parseCount(c echo.Context) (int, error) {
 	return count, nil
 }
 
+// bounded reads an integer from 1 to high.
+func bounded(name, text string, high int) (int, error) {
+	value, err := strconv.Atoi(text)
+	if err != nil || value < 1 || value > high {
+		return 0, echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("%s must be an integer from 1 to %d", name, high))
+	}
+	return value, nil
+}
+
 // serializer is Echo's own but for two things: numbers keep their digits, and nothing may follow the value.
 type serializer struct {
 	echo.DefaultJSONSerializer
 }
 
 func (serializer) Deserialize(c echo.Context, value any) error {
-	decoder := json.NewDecoder(c.Request().Body)
+	return decodeJSON(c.Request().Body, value)
+}
+
+func decodeJSON(body io.Reader, value any) error {
+	decoder := json.NewDecoder(body)
 	decoder.UseNumber()
 	if err := decoder.Decode(value); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"runtime"
@@ -69,7 +70,16 @@ func serve(s settings) error {
 	terminated := make(chan os.Signal, 1)
 	signal.Notify(terminated, syscall.SIGTERM)
 
-	server := &fasthttp.Server{Handler: routes(s)}
+	handler, err := routes(s)
+	if err != nil {
+		return err
+	}
+	server := &fasthttp.Server{
+		Handler:           handler,
+		StreamRequestBody: true,
+		// FSHandler logs each file that it does not find.
+		Logger: log.New(io.Discard, "", 0),
+	}
 	failed := make(chan error, 1)
 	go func() { failed <- listenAndServe(server, s) }()
 
@@ -93,16 +103,24 @@ func listenAndServe(server *fasthttp.Server, s settings) error {
 	return server.ListenAndServe(address)
 }
 
-func routes(s settings) fasthttp.RequestHandler {
+func routes(s settings) (fasthttp.RequestHandler, error) {
 	message := echo(s)
+	optional, err := newOptional(s)
+	if err != nil {
+		return nil, err
+	}
 	return func(ctx *fasthttp.RequestCtx) {
 		path := string(ctx.Path())
 		if path == "/test" {
-			if ctx.IsPost() {
-				message(ctx)
-			} else {
-				ctx.Error("Method Not Allowed", fasthttp.StatusMethodNotAllowed)
-			}
+			post(ctx, message)
+			return
+		}
+		if path == "/upload" {
+			post(ctx, upload)
+			return
+		}
+		if optional.crud != nil && strings.HasPrefix(path, crudPath) {
+			optional.crud(ctx, path)
 			return
 		}
 		if !ctx.IsGet() && !ctx.IsHead() {
@@ -121,14 +139,27 @@ func routes(s settings) fasthttp.RequestHandler {
 		case "/benchmark":
 			benchmark(ctx)
 		default:
-			label, ok := strings.CutPrefix(path, "/test/labels/")
-			if !ok || label == "" || strings.Contains(label, "/") {
-				ctx.NotFound()
+			if label, ok := parameter(path, "/test/labels/"); ok {
+				ctx.WriteString(label)
 				return
 			}
-			ctx.WriteString(label)
+			optional.get(ctx, path)
 		}
+	}, nil
+}
+
+func post(ctx *fasthttp.RequestCtx, handler fasthttp.RequestHandler) {
+	if !ctx.IsPost() {
+		ctx.Error("Method Not Allowed", fasthttp.StatusMethodNotAllowed)
+		return
 	}
+	handler(ctx)
+}
+
+// parameter is the one segment that follows the prefix.
+func parameter(path, prefix string) (string, bool) {
+	segment, ok := strings.CutPrefix(path, prefix)
+	return segment, ok && segment != "" && !strings.Contains(segment, "/")
 }
 
 // echo answers the object it is sent with the member "text" added. With a delay, at most s.threads messages are
@@ -179,21 +210,37 @@ func parseCount(query *fasthttp.Args) (int, error) {
 	return count, nil
 }
 
+// bounded reads an integer from 1 to high.
+func bounded(name, text string, high int) (int, error) {
+	value, err := strconv.Atoi(text)
+	if err != nil || value < 1 || value > high {
+		return 0, fmt.Errorf("%s must be an integer from 1 to %d", name, high)
+	}
+	return value, nil
+}
+
 // decodeObject reads one JSON object and nothing after it. Its numbers keep their digits.
 func decodeObject(body []byte) (map[string]any, error) {
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.UseNumber()
 	var object map[string]any
-	if err := decoder.Decode(&object); err != nil {
+	if err := decodeJSON(body, &object); err != nil {
 		return nil, err
 	}
 	if object == nil {
 		return nil, errors.New("null is no object")
 	}
-	if _, err := decoder.Token(); err != io.EOF {
-		return nil, errors.New("something follows the object")
-	}
 	return object, nil
+}
+
+func decodeJSON(body []byte, value any) error {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	if err := decoder.Decode(value); err != nil {
+		return err
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return errors.New("something follows the value")
+	}
+	return nil
 }
 
 func writeJSON(ctx *fasthttp.RequestCtx, value any) {

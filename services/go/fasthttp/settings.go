@@ -4,9 +4,13 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // settings are what the environment variables say.
@@ -17,6 +21,11 @@ type settings struct {
 	// certFile and keyFile are empty where the port speaks no TLS.
 	certFile string
 	keyFile  string
+	// What follows is nil or empty where its variable is not set: then its routes do not exist.
+	database *pgxpool.Config
+	products []product
+	static   string
+	upstream string
 }
 
 func settingsFromEnv() (settings, error) {
@@ -39,12 +48,32 @@ func settingsFromEnv() (settings, error) {
 	if protocol, ok := os.LookupEnv("PROTOCOL"); ok && protocol != "http/1.1" {
 		return settings{}, errors.New("PROTOCOL must be http/1.1: fasthttp has no HTTP/2")
 	}
+	database, err := databaseConfig()
+	if err != nil {
+		return settings{}, err
+	}
+	products, err := productsFromEnv()
+	if err != nil {
+		return settings{}, err
+	}
+	static, err := staticFolder()
+	if err != nil {
+		return settings{}, err
+	}
+	upstream, err := upstreamURL()
+	if err != nil {
+		return settings{}, err
+	}
 	return settings{
 		port:     port,
 		threads:  threads,
 		delay:    time.Duration(delay) * time.Millisecond,
 		certFile: certFile,
 		keyFile:  keyFile,
+		database: database,
+		products: products,
+		static:   static,
+		upstream: upstream,
 	}, nil
 }
 
@@ -73,4 +102,66 @@ func keyPair() (certFile, keyFile string, err error) {
 		}
 	}
 	return certFile, keyFile, nil
+}
+
+// databaseConfig is what pgx reads in DATABASE_URL, with as many connections as DATABASE_MAX_CONN says.
+func databaseConfig() (*pgxpool.Config, error) {
+	connections, err := integer("DATABASE_MAX_CONN", "8", 1, 10000)
+	if err != nil {
+		return nil, err
+	}
+	address, ok := os.LookupEnv("DATABASE_URL")
+	if !ok {
+		return nil, nil
+	}
+	// pgx reads other forms too, and takes what is missing from its own variables.
+	if !strings.HasPrefix(address, "postgres://") {
+		return nil, errors.New("DATABASE_URL must begin with postgres://")
+	}
+	config, err := pgxpool.ParseConfig(address)
+	if err != nil {
+		return nil, fmt.Errorf("DATABASE_URL cannot be used: %w", err)
+	}
+	config.MaxConns = int32(connections)
+	return config, nil
+}
+
+// productsFromEnv reads the file that DATA_PRODUCTS names.
+func productsFromEnv() ([]product, error) {
+	file, ok := os.LookupEnv("DATA_PRODUCTS")
+	if !ok {
+		return nil, nil
+	}
+	products, err := readProducts(file)
+	if err != nil {
+		return nil, fmt.Errorf("DATA_PRODUCTS cannot be used: %w", err)
+	}
+	if len(products) == 0 {
+		return nil, errors.New("DATA_PRODUCTS has no products")
+	}
+	return products, nil
+}
+
+func staticFolder() (string, error) {
+	folder, ok := os.LookupEnv("FOLDER_STATIC")
+	if !ok {
+		return "", nil
+	}
+	if about, err := os.Stat(folder); err != nil || !about.IsDir() {
+		return "", errors.New("FOLDER_STATIC must be a folder")
+	}
+	return folder, nil
+}
+
+// upstreamURL is UPSTREAM_URL without a slash at its end.
+func upstreamURL() (string, error) {
+	address, ok := os.LookupEnv("UPSTREAM_URL")
+	if !ok {
+		return "", nil
+	}
+	parsed, err := url.Parse(address)
+	if err != nil || parsed.Scheme != "http" || parsed.Host == "" {
+		return "", errors.New("UPSTREAM_URL must be a URL with http")
+	}
+	return strings.TrimSuffix(address, "/"), nil
 }

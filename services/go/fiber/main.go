@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v3"
+	"github.com/gofiber/fiber/v3/middleware/static"
 )
 
 const (
@@ -48,7 +49,10 @@ func serve(s settings) error {
 	terminated := make(chan os.Signal, 1)
 	signal.Notify(terminated, syscall.SIGTERM)
 
-	server := routes(s)
+	server, err := routes(s)
+	if err != nil {
+		return err
+	}
 	failed := make(chan error, 1)
 	config := fiber.ListenConfig{
 		DisableStartupMessage: true,
@@ -69,8 +73,12 @@ func serve(s settings) error {
 	return nil
 }
 
-func routes(s settings) *fiber.App {
-	app := fiber.New(fiber.Config{JSONDecoder: decode})
+func routes(s settings) (*fiber.App, error) {
+	config := fiber.Config{JSONDecoder: decode, StreamRequestBody: true}
+	if s.database != nil {
+		config.Views = views()
+	}
+	app := fiber.New(config)
 	app.Get("/", hello)
 	app.Get("/api/test", api)
 	app.Post("/test", echo(s))
@@ -78,7 +86,31 @@ func routes(s settings) *fiber.App {
 	app.Get("/test/labels/:label", label)
 	app.Get("/framework", framework)
 	app.Get("/benchmark", benchmark)
-	return app
+	app.Post("/upload", upload)
+	return app, addOptional(app, s)
+}
+
+// addOptional adds the routes whose variables are set.
+func addOptional(app *fiber.App, s settings) error {
+	if s.database != nil {
+		db, err := newDatabase(s.database)
+		if err != nil {
+			return err
+		}
+		addWorlds(app, db)
+		app.Get("/fortunes", fortunes(db))
+		addCrud(app, db)
+	}
+	if s.products != nil {
+		addProducts(app, s.products)
+	}
+	if s.static != "" {
+		app.Get("/static/*", static.New(s.static))
+	}
+	if s.upstream != "" {
+		app.Get("/gateway/:id", gateway(s.upstream))
+	}
+	return nil
 }
 
 // echo answers the object it is sent with the member "text" added. With a delay, at most s.threads messages are
@@ -148,6 +180,15 @@ func parseCount(c fiber.Ctx) (int, error) {
 		return 0, fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("count must be an integer from 0 to %d", countMax))
 	}
 	return count, nil
+}
+
+// bounded reads an integer from 1 to high.
+func bounded(name, text string, high int) (int, error) {
+	value, err := strconv.Atoi(text)
+	if err != nil || value < 1 || value > high {
+		return 0, fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("%s must be an integer from 1 to %d", name, high))
+	}
+	return value, nil
 }
 
 // decode is json.Unmarshal, Fiber's default, but numbers keep their digits.

@@ -19,6 +19,9 @@ import (
 	"github.com/gin-gonic/gin/codec/json"
 )
 
+// get are the methods of a route for GET, which answers no other: HEAD too, whose body net/http leaves out.
+var get = []string{http.MethodGet, http.MethodHead}
+
 const (
 	countDefault = 10_000
 	countMax     = 1_000_000
@@ -49,9 +52,13 @@ func serve(s settings) error {
 	terminated := make(chan os.Signal, 1)
 	signal.Notify(terminated, syscall.SIGTERM)
 
+	handler, err := routes(s)
+	if err != nil {
+		return err
+	}
 	server := &http.Server{
 		Addr:    fmt.Sprintf("127.0.0.1:%d", s.port),
-		Handler: routes(s),
+		Handler: handler,
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- listenAndServe(server, s) }()
@@ -76,13 +83,11 @@ func listenAndServe(server *http.Server, s settings) error {
 	return server.ListenAndServe()
 }
 
-func routes(s settings) http.Handler {
+func routes(s settings) (http.Handler, error) {
 	gin.SetMode(gin.ReleaseMode)
 	// gin.Default without its logger.
 	router := gin.New()
 	router.Use(gin.Recovery())
-	// A route answers the methods it names: HEAD too, whose body net/http leaves out.
-	get := []string{http.MethodGet, http.MethodHead}
 	router.Match(get, "/", hello)
 	router.Match(get, "/api/test", api)
 	router.POST("/test", echo(s))
@@ -90,8 +95,37 @@ func routes(s settings) http.Handler {
 	router.Match(get, "/test/labels/:label", label)
 	router.Match(get, "/framework", framework)
 	router.Match(get, "/benchmark", benchmark)
+	router.POST("/upload", upload)
 	router.UseH2C = s.h2c
-	return router.Handler()
+	if err := addOptional(router, s); err != nil {
+		return nil, err
+	}
+	return router.Handler(), nil
+}
+
+// addOptional adds the routes whose variables are set.
+func addOptional(router *gin.Engine, s settings) error {
+	if s.database != nil {
+		db, err := newDatabase(s.database)
+		if err != nil {
+			return err
+		}
+		addWorlds(router, db)
+		addFortunes(router, db)
+		addCrud(router, db)
+	}
+	if s.products != nil {
+		addProducts(router, s.products)
+	}
+	if s.static != "" {
+		// Static makes a route of /static/ too, to which gin would redirect /static.
+		router.RedirectTrailingSlash = false
+		router.Static("/static", s.static)
+	}
+	if s.upstream != "" {
+		router.Match(get, "/gateway/:id", gateway(s.upstream))
+	}
+	return nil
 }
 
 // echo answers the object it is sent with the member "text" added. With a delay, at most s.threads messages are
@@ -163,21 +197,37 @@ func parseCount(c *gin.Context) (int, error) {
 	return count, nil
 }
 
-// decodeObject reads one JSON object and nothing after it, with the codec that gin's own binding uses. The binding
-// would let anything follow the object. Its numbers keep their digits.
+// bounded reads an integer from 1 to high.
+func bounded(name, text string, high int) (int, error) {
+	value, err := strconv.Atoi(text)
+	if err != nil || value < 1 || value > high {
+		return 0, fmt.Errorf("%s must be an integer from 1 to %d", name, high)
+	}
+	return value, nil
+}
+
+// decodeObject reads one JSON object and nothing after it. Its numbers keep their digits.
 func decodeObject(body io.Reader) (map[string]any, error) {
-	decoder := json.API.NewDecoder(body)
-	decoder.UseNumber()
 	var object map[string]any
-	if err := decoder.Decode(&object); err != nil {
+	if err := decodeJSON(body, &object); err != nil {
 		return nil, err
 	}
 	if object == nil {
 		return nil, errors.New("null is no object")
 	}
+	return object, nil
+}
+
+// decodeJSON decodes with the codec that gin's own binding uses. The binding would let anything follow the value.
+func decodeJSON(body io.Reader, value any) error {
+	decoder := json.API.NewDecoder(body)
+	decoder.UseNumber()
+	if err := decoder.Decode(value); err != nil {
+		return err
+	}
 	var more any
 	if err := decoder.Decode(&more); err != io.EOF {
-		return nil, errors.New("something follows the object")
+		return errors.New("something follows the value")
 	}
-	return object, nil
+	return nil
 }

@@ -4,9 +4,13 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // settings are what the environment variables say.
@@ -19,6 +23,11 @@ type settings struct {
 	keyFile  string
 	// h2c is HTTP/2 without TLS.
 	h2c bool
+	// What follows is nil or empty where its variable is not set: then its routes do not exist.
+	database *pgxpool.Config
+	products []product
+	static   string
+	upstream string
 }
 
 func settingsFromEnv() (settings, error) {
@@ -42,6 +51,22 @@ func settingsFromEnv() (settings, error) {
 	if err != nil {
 		return settings{}, err
 	}
+	database, err := databaseConfig()
+	if err != nil {
+		return settings{}, err
+	}
+	products, err := productsFromEnv()
+	if err != nil {
+		return settings{}, err
+	}
+	static, err := staticFolder()
+	if err != nil {
+		return settings{}, err
+	}
+	upstream, err := upstreamURL()
+	if err != nil {
+		return settings{}, err
+	}
 	return settings{
 		port:     port,
 		threads:  threads,
@@ -49,6 +74,10 @@ func settingsFromEnv() (settings, error) {
 		certFile: certFile,
 		keyFile:  keyFile,
 		h2c:      h2c,
+		database: database,
+		products: products,
+		static:   static,
+		upstream: upstream,
 	}, nil
 }
 
@@ -96,4 +125,66 @@ func isH2C(withTLS bool) (bool, error) {
 		return false, errors.New("PROTOCOL h2c is without TLS_CERT and TLS_KEY")
 	}
 	return false, errors.New("PROTOCOL must be http/1.1, h2 or h2c")
+}
+
+// databaseConfig is what pgx reads in DATABASE_URL, with as many connections as DATABASE_MAX_CONN says.
+func databaseConfig() (*pgxpool.Config, error) {
+	connections, err := integer("DATABASE_MAX_CONN", "8", 1, 10000)
+	if err != nil {
+		return nil, err
+	}
+	address, ok := os.LookupEnv("DATABASE_URL")
+	if !ok {
+		return nil, nil
+	}
+	// pgx reads other forms too, and takes what is missing from its own variables.
+	if !strings.HasPrefix(address, "postgres://") {
+		return nil, errors.New("DATABASE_URL must begin with postgres://")
+	}
+	config, err := pgxpool.ParseConfig(address)
+	if err != nil {
+		return nil, fmt.Errorf("DATABASE_URL cannot be used: %w", err)
+	}
+	config.MaxConns = int32(connections)
+	return config, nil
+}
+
+// productsFromEnv reads the file that DATA_PRODUCTS names.
+func productsFromEnv() ([]product, error) {
+	file, ok := os.LookupEnv("DATA_PRODUCTS")
+	if !ok {
+		return nil, nil
+	}
+	products, err := readProducts(file)
+	if err != nil {
+		return nil, fmt.Errorf("DATA_PRODUCTS cannot be used: %w", err)
+	}
+	if len(products) == 0 {
+		return nil, errors.New("DATA_PRODUCTS has no products")
+	}
+	return products, nil
+}
+
+func staticFolder() (string, error) {
+	folder, ok := os.LookupEnv("FOLDER_STATIC")
+	if !ok {
+		return "", nil
+	}
+	if about, err := os.Stat(folder); err != nil || !about.IsDir() {
+		return "", errors.New("FOLDER_STATIC must be a folder")
+	}
+	return folder, nil
+}
+
+// upstreamURL is UPSTREAM_URL without a slash at its end.
+func upstreamURL() (string, error) {
+	address, ok := os.LookupEnv("UPSTREAM_URL")
+	if !ok {
+		return "", nil
+	}
+	parsed, err := url.Parse(address)
+	if err != nil || parsed.Scheme != "http" || parsed.Host == "" {
+		return "", errors.New("UPSTREAM_URL must be a URL with http")
+	}
+	return strings.TrimSuffix(address, "/"), nil
 }

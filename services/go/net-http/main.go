@@ -48,9 +48,13 @@ func serve(s settings) error {
 	terminated := make(chan os.Signal, 1)
 	signal.Notify(terminated, syscall.SIGTERM)
 
+	handler, err := routes(s)
+	if err != nil {
+		return err
+	}
 	server := &http.Server{
 		Addr:    fmt.Sprintf("127.0.0.1:%d", s.port),
-		Handler: routes(s),
+		Handler: handler,
 	}
 	if s.h2c {
 		server.Protocols = new(http.Protocols)
@@ -79,7 +83,7 @@ func listenAndServe(server *http.Server, s settings) error {
 	return server.ListenAndServe()
 }
 
-func routes(s settings) http.Handler {
+func routes(s settings) (http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", hello)
 	mux.HandleFunc("GET /api/test", api)
@@ -88,7 +92,50 @@ func routes(s settings) http.Handler {
 	mux.HandleFunc("GET /test/labels/{label}", label)
 	mux.HandleFunc("GET /framework", framework)
 	mux.HandleFunc("GET /benchmark", benchmark)
-	return mux
+	mux.HandleFunc("POST /upload", upload)
+	if err := addOptional(mux, s); err != nil {
+		return nil, err
+	}
+	if s.static != "" {
+		return withFiles(mux, s.static), nil
+	}
+	return mux, nil
+}
+
+// addOptional adds the routes whose variables are set.
+func addOptional(mux *http.ServeMux, s settings) error {
+	if s.database != nil {
+		db, err := newDatabase(s.database)
+		if err != nil {
+			return err
+		}
+		addWorlds(mux, db)
+		mux.HandleFunc("GET /fortunes", fortunes(db))
+		addCrud(mux, db)
+	}
+	if s.products != nil {
+		if err := addProducts(mux, s.products); err != nil {
+			return err
+		}
+	}
+	if s.upstream != "" {
+		mux.HandleFunc("GET /gateway/{id}", gateway(s.upstream))
+	}
+	return nil
+}
+
+// withFiles serves the folder beside the mux, which would answer a path with ".." by a redirect. FileServer never leaves
+// its folder.
+func withFiles(mux http.Handler, folder string) http.Handler {
+	files := http.StripPrefix("/static/", http.FileServer(http.Dir(folder)))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+		if reads && strings.HasPrefix(r.URL.Path, "/static/") {
+			files.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 }
 
 // echo answers the object it is sent with the member "text" added. With a delay, at most s.threads messages are
@@ -163,21 +210,37 @@ func parseCount(rawQuery string) (int, error) {
 	return count, nil
 }
 
+// bounded reads an integer from 1 to high.
+func bounded(name, text string, high int) (int, error) {
+	value, err := strconv.Atoi(text)
+	if err != nil || value < 1 || value > high {
+		return 0, fmt.Errorf("%s must be an integer from 1 to %d", name, high)
+	}
+	return value, nil
+}
+
 // decodeObject reads one JSON object and nothing after it. Its numbers keep their digits.
 func decodeObject(body io.Reader) (map[string]any, error) {
-	decoder := json.NewDecoder(body)
-	decoder.UseNumber()
 	var object map[string]any
-	if err := decoder.Decode(&object); err != nil {
+	if err := decodeJSON(body, &object); err != nil {
 		return nil, err
 	}
 	if object == nil {
 		return nil, errors.New("null is no object")
 	}
-	if _, err := decoder.Token(); err != io.EOF {
-		return nil, errors.New("something follows the object")
-	}
 	return object, nil
+}
+
+func decodeJSON(body io.Reader, value any) error {
+	decoder := json.NewDecoder(body)
+	decoder.UseNumber()
+	if err := decoder.Decode(value); err != nil {
+		return err
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return errors.New("something follows the value")
+	}
+	return nil
 }
 
 // writeText names the type because net/http would guess it from the first bytes: a label "BM-1" is a bitmap to it.

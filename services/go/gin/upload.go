@@ -1,0 +1,48 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/gin-gonic/gin"
+)
+
+type uploaded struct {
+	Bytes int `json:"bytes"`
+	Byte  int `json:"byte"`
+}
+
+// probe counts the bytes that are written to it, and keeps the one at its offset.
+type probe struct {
+	offset int
+	bytes  int
+	byte   byte
+}
+
+func (p *probe) Write(data []byte) (int, error) {
+	if at := p.offset - p.bytes; at >= 0 && at < len(data) {
+		p.byte = data[at]
+	}
+	p.bytes += len(data)
+	return len(data), nil
+}
+
+// upload reads the body as it comes, and holds none of it.
+func upload(c *gin.Context) {
+	offset, err := strconv.Atoi(c.GetHeader("X-Offset"))
+	if err != nil || offset < 0 {
+		c.String(http.StatusBadRequest, "X-Offset must be an integer of at least 0")
+		return
+	}
+	p := probe{offset: offset}
+	if _, err := io.Copy(&p, c.Request.Body); err != nil {
+		c.String(http.StatusBadRequest, "%v", err)
+		return
+	}
+	if offset >= p.bytes {
+		c.String(http.StatusBadRequest, "X-Offset is not within the body")
+		return
+	}
+	c.JSON(http.StatusOK, uploaded{p.bytes, int(p.byte)})
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+
+	"github.com/gorilla/handlers"
+	"github.com/gorilla/mux"
+)
+
+const factorMax = 1_000_000
+
+type product struct {
+	ID       int      `json:"id"`
+	Name     string   `json:"name"`
+	Category string   `json:"category"`
+	Price    int      `json:"price"`
+	Quantity int      `json:"quantity"`
+	Active   bool     `json:"active"`
+	Tags     []string `json:"tags"`
+	Rating   rating   `json:"rating"`
+}
+
+type rating struct {
+	Score int `json:"score"`
+	Count int `json:"count"`
+}
+
+type pricedProduct struct {
+	product
+	Total int `json:"total"`
+}
+
+type productList struct {
+	Items []pricedProduct `json:"items"`
+	Count int             `json:"count"`
+}
+
+func readProducts(file string) ([]product, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var products []product
+	if err := json.Unmarshal(data, &products); err != nil {
+		return nil, err
+	}
+	return products, nil
+}
+
+// addProducts adds the routes of json and compress.
+func addProducts(router *mux.Router, products []product) {
+	list := listProducts(products)
+	router.HandleFunc("/json/{count}", list).Methods(http.MethodGet, http.MethodHead)
+	router.Handle("/compress/{count}", handlers.CompressHandler(list)).Methods(http.MethodGet, http.MethodHead)
+}
+
+// listProducts answers the first of the products, each with its total.
+func listProducts(products []product) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		count, err := bounded("count", mux.Vars(r)["count"], len(products))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		factor, err := bounded("m", r.URL.Query().Get("m"), factorMax)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		items := make([]pricedProduct, count)
+		for i, p := range products[:count] {
+			items[i] = pricedProduct{p, p.Price * p.Quantity * factor}
+		}
+		writeJSON(w, productList{items, count})
+	}
+}
