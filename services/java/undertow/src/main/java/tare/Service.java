@@ -16,8 +16,9 @@ public final class Service {
       return;
     }
     Settings settings = Settings.fromEnvironment();
+    Backings backings = Backings.fromEnvironment();
     LogManager.getLogManager().reset();
-    Undertow server = server(settings);
+    Undertow server = server(settings, backings);
     try {
       server.start();
     } catch (RuntimeException e) {
@@ -28,13 +29,13 @@ public final class Service {
   }
 
   /** With HTTP/2 on, a listener takes a connection that begins with it beside HTTP/1.1. */
-  private static Undertow server(Settings settings) {
+  private static Undertow server(Settings settings, Backings backings) {
     Undertow.Builder builder =
         Undertow.builder()
             .setIoThreads(settings.threads())
             .setWorkerThreads(settings.threads())
             .setServerOption(UndertowOptions.NO_REQUEST_TIMEOUT, IDLE_MS_MAX)
-            .setHandler(new Routes(settings.delayMs()).handler());
+            .setHandler(new Routes(settings.delayMs(), backings).handler());
     if (settings.http2WithoutTls()) {
       builder.setServerOption(UndertowOptions.ENABLE_HTTP2, true);
     }
