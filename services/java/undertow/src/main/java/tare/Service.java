@@ -9,6 +9,7 @@ import java.util.logging.LogManager;
 public final class Service {
 
   private static final int IDLE_MS_MAX = 3_600_000;
+  private static final long BODY_BYTES_MAX = 64 << 20;
 
   public static void main(String[] args) {
     if (args.length == 1 && args[0].equals("--version")) {
@@ -35,6 +36,7 @@ public final class Service {
             .setIoThreads(settings.threads())
             .setWorkerThreads(settings.threads())
             .setServerOption(UndertowOptions.NO_REQUEST_TIMEOUT, IDLE_MS_MAX)
+            .setServerOption(UndertowOptions.MAX_ENTITY_SIZE, BODY_BYTES_MAX)
             .setHandler(new Routes(settings.delayMs(), backings).handler());
     if (settings.http2WithoutTls()) {
       builder.setServerOption(UndertowOptions.ENABLE_HTTP2, true);

@@ -10,8 +10,6 @@ final class Upload {
 
   private record Received(long bytes, @JsonProperty("byte") int value) {}
 
-  private static final long UNLIMITED = -1;
-
   private final long offset;
   private long bytes;
 
@@ -23,7 +21,6 @@ final class Upload {
   }
 
   static void receive(HttpServerExchange exchange) {
-    exchange.setMaxEntitySize(UNLIMITED);
     Upload upload = new Upload(parse(exchange.getRequestHeaders().getFirst("X-Offset")));
     exchange
         .getRequestReceiver()
