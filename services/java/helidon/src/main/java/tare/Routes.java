@@ -3,15 +3,16 @@ package tare;
 import io.helidon.http.BadRequestException;
 import io.helidon.http.Status;
 import io.helidon.json.JsonArray;
-import io.helidon.json.JsonException;
 import io.helidon.json.JsonObject;
-import io.helidon.json.JsonValue;
 import io.helidon.webserver.http.HttpRouting;
 import io.helidon.webserver.http.ServerRequest;
 import io.helidon.webserver.http.ServerResponse;
+import io.helidon.webserver.staticcontent.FileSystemHandlerConfig;
+import io.helidon.webserver.staticcontent.StaticContentFeature;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Semaphore;
+import javax.sql.DataSource;
 
 /** Answers requests, each on the virtual thread of its connection. */
 final class Routes {
@@ -21,8 +22,10 @@ final class Routes {
   private final int delayMs;
   private final Semaphore slots;
   private final boolean http2;
+  private final Backings backings;
 
-  Routes(Settings settings) {
+  Routes(Settings settings, Backings backings) {
+    this.backings = backings;
     delayMs = settings.delayMs();
     slots = delayMs > 0 ? new Semaphore(settings.threads(), true) : null;
     http2 = settings.http2();
@@ -39,7 +42,9 @@ final class Routes {
             "/framework",
             (request, response) ->
                 response.send(JsonObject.builder().set("Hello", "world").build()))
-        .get("/benchmark", Routes::benchmark);
+        .get("/benchmark", Routes::benchmark)
+        .post("/upload", Upload::receive);
+    registerBackings(routing);
     if (http2) {
       // Over HTTP/2 this exception alone is not answered without a handler.
       routing.error(
@@ -48,8 +53,25 @@ final class Routes {
     }
   }
 
+  private void registerBackings(HttpRouting.Builder routing) {
+    if (backings.database() != null) {
+      DataSource pool = Database.pool(backings);
+      routing.register(new Worlds(pool)).register("/crud/items", new Items(pool));
+    }
+    if (backings.products() != null) {
+      routing.register("/json", Products.read(backings.products()));
+    }
+    if (backings.folder() != null) {
+      var folder = FileSystemHandlerConfig.create(backings.folder().toPath());
+      routing.register("/static", StaticContentFeature.createService(folder));
+    }
+    if (backings.upstream() != null) {
+      routing.register("/gateway", new Gateway(backings.upstream()));
+    }
+  }
+
   private void echo(ServerRequest request, ServerResponse response) throws InterruptedException {
-    JsonObject message = readObject(request);
+    JsonObject message = Bodies.object(request);
     if (delayMs > 0) {
       delay();
     }
@@ -71,35 +93,12 @@ final class Routes {
   }
 
   private static void benchmark(ServerRequest request, ServerResponse response) {
-    int count = parseCount(request.query().first("count").orElse("10000"));
+    int count =
+        Parameters.integer("count", request.query().first("count").orElse("10000"), 0, COUNT_MAX);
     List<String> strings = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
       strings.add("Index " + i);
     }
     response.send(JsonArray.createStrings(strings.subList(0, Math.min(10, count))));
-  }
-
-  private static JsonObject readObject(ServerRequest request) {
-    try {
-      if (request.content().hasEntity()
-          && request.content().as(JsonValue.class) instanceof JsonObject object) {
-        return object;
-      }
-    } catch (JsonException e) {
-      throw new BadRequestException("the body is no JSON", e);
-    }
-    throw new BadRequestException("the body is no JSON object");
-  }
-
-  private static int parseCount(String text) {
-    try {
-      int count = Integer.parseInt(text);
-      if (count >= 0 && count <= COUNT_MAX) {
-        return count;
-      }
-    } catch (NumberFormatException e) {
-      // Answered below, with what is out of range.
-    }
-    throw new BadRequestException("count must be an integer from 0 to " + COUNT_MAX);
   }
 }

@@ -18,11 +18,12 @@ public final class Service {
       return;
     }
     Settings settings = Settings.fromEnvironment();
+    Backings backings = Backings.fromEnvironment();
     // Read by the JDK when it starts the first virtual thread.
     System.setProperty(
         "jdk.virtualThreadScheduler.parallelism", Integer.toString(settings.threads()));
     LogConfig.configureRuntime();
-    WebServer server = server(settings);
+    WebServer server = server(settings, backings);
     // Why it does not start Helidon tells its log alone.
     if (!server.start().isRunning()) {
       System.err.println("cannot serve on 127.0.0.1:" + settings.port());
@@ -32,7 +33,7 @@ public final class Service {
   }
 
   /** By default a server takes each protocol whose module is there, beside one another. */
-  private static WebServer server(Settings settings) {
+  private static WebServer server(Settings settings, Backings backings) {
     var server =
         WebServer.builder()
             .host("127.0.0.1")
@@ -40,7 +41,7 @@ public final class Service {
             .connectionOptions(
                 options ->
                     options.tcpNoDelay(settings.noDelay() || settings.tls() || settings.http2()))
-            .routing(new Routes(settings)::register);
+            .routing(new Routes(settings, backings)::register);
     if (settings.tls()) {
       server.tls(tls(settings));
     } else {

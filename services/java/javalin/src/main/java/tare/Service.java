@@ -1,26 +1,22 @@
 package tare;
 
-import com.fasterxml.jackson.databind.DeserializationFeature;
 import io.javalin.Javalin;
 import io.javalin.config.JavalinConfig;
 import io.javalin.http.Context;
-import io.javalin.json.JavalinJackson;
+import io.javalin.http.staticfiles.Location;
 import io.javalin.util.JavalinException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import javax.sql.DataSource;
 
 /** The contracts of Tare on Javalin, with the Jetty that it brings and its mapper of Jackson. */
 public final class Service {
 
   private static final int COUNT_MAX = 1_000_000;
-
-  /** A JSON object with whatever members. */
-  private static final class Message extends LinkedHashMap<String, Object> {}
 
   public static void main(String[] args) throws IOException {
     if (args.length == 1 && args[0].equals("--version")) {
@@ -28,13 +24,15 @@ public final class Service {
       return;
     }
     Settings settings = Settings.fromEnvironment();
+    Backings backings = Backings.fromEnvironment();
     Javalin app =
         Javalin.create(
             config -> {
               Jetty.configure(config.jetty, settings);
               config.http.defaultContentType = "text/plain; charset=utf-8";
-              config.jsonMapper(jsonMapper());
+              config.jsonMapper(Json.mapper());
               routes(config, settings.delayMs());
+              routes(config, backings);
             });
     try {
       app.start();
@@ -43,15 +41,6 @@ public final class Service {
       System.exit(1);
     }
     Termination.onSigterm(app::stop);
-  }
-
-  private static JavalinJackson jsonMapper() {
-    return new JavalinJackson()
-        .updateMapper(
-            mapper ->
-                mapper
-                    .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
-                    .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS));
   }
 
   private static void routes(JavalinConfig config, int delayMs) {
@@ -63,11 +52,36 @@ public final class Service {
         .get("/test/status", context -> context.result("OK"))
         .get("/test/labels/{label}", context -> context.result(context.pathParam("label")))
         .get("/framework", context -> context.json(Map.of("Hello", "world")))
-        .get("/benchmark", Service::benchmark);
+        .get("/benchmark", Service::benchmark)
+        .post("/upload", Upload::receive);
+  }
+
+  private static void routes(JavalinConfig config, Backings backings) {
+    if (backings.database() != null) {
+      DataSource pool = Database.pool(backings);
+      config.fileRenderer(Fortunes.renderer());
+      new Worlds(pool).register(config.routes);
+      new Fortunes(pool).register(config.routes);
+      new Items(pool).register(config.routes);
+    }
+    if (backings.products() != null) {
+      Products.read(backings.products()).register(config.routes);
+    }
+    if (backings.folder() != null) {
+      config.staticFiles.add(
+          files -> {
+            files.hostedPath = "/static";
+            files.directory = backings.folder().getPath();
+            files.location = Location.EXTERNAL;
+          });
+    }
+    if (backings.upstream() != null) {
+      new Gateway(backings.upstream()).register(config.routes);
+    }
   }
 
   private static void echo(Context context, int delayMs) throws InterruptedException {
-    Message message = context.bodyValidator(Message.class).get();
+    Json.Message message = context.bodyValidator(Json.Message.class).get();
     if (delayMs > 0) {
       Thread.sleep(delayMs);
     }

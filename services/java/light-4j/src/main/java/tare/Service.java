@@ -16,8 +16,9 @@ public final class Service {
       System.out.println(light4jVersion());
       return;
     }
-    // Refuses bad values; those of config/server.yml are the same variables.
+    // Refuses bad values; those of the files in config are the same variables.
     Settings settings = Settings.fromEnvironment();
+    Products.fromEnvironment();
     ServerConfig.getInstance().setEnableHttp2(settings.http2());
     Config.getInstance()
         .getMapper()

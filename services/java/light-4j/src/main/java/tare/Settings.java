@@ -20,7 +20,7 @@ record Settings(int port, int threads, int delayMs, boolean http2) {
   }
 
   /** Ends the program with status 2. */
-  private static AssertionError refuse(String why) {
+  static AssertionError refuse(String why) {
     System.err.println(why);
     System.exit(2);
     return new AssertionError();

@@ -9,11 +9,8 @@ import static spark.Spark.port;
 import static spark.Spark.post;
 import static spark.Spark.secure;
 
-import com.google.gson.Gson;
-import com.google.gson.GsonBuilder;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParseException;
-import com.google.gson.Strictness;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -33,10 +30,6 @@ public final class Service {
 
   private static final int COUNT_MAX = 1_000_000;
   private static final String TEXT = "text/plain; charset=utf-8";
-  private static final String JSON = "application/json";
-
-  private static final Gson GSON =
-      new GsonBuilder().setStrictness(Strictness.STRICT).serializeNulls().create();
 
   public static void main(String[] args) throws IOException {
     if (args.length == 1 && args[0].equals("--version")) {
@@ -44,6 +37,7 @@ public final class Service {
       return;
     }
     Settings settings = Settings.fromEnvironment();
+    Backings backings = Backings.fromEnvironment();
     initExceptionHandler(
         e -> {
           System.err.println(
@@ -56,33 +50,40 @@ public final class Service {
         EmbeddedServers.Identifiers.JETTY,
         new EmbeddedJettyFactory().withThreadPool(Pool.create(settings.threads())));
     if (settings.tls()) {
-      serveTls(settings);
+      serveTls(settings, backings);
     } else {
-      routes(settings.delayMs());
+      routes(settings.delayMs(), backings);
     }
     Termination.onSigterm(Service::stop);
   }
 
   /** The first route starts Spark, which then reads the key store. */
-  private static void serveTls(Settings settings) throws IOException {
+  private static void serveTls(Settings settings, Backings backings) throws IOException {
     Path keyStore = Tls.keyStore(settings);
     secure(keyStore.toString(), Tls.PASSWORD, null, null);
-    routes(settings.delayMs());
+    routes(settings.delayMs(), backings);
     awaitInitialization();
     Files.delete(keyStore);
   }
 
-  private static void routes(int delayMs) {
+  private static void routes(int delayMs, Backings backings) {
     get("/", (request, response) -> text(response, "Hello world!"));
     get("/api/test", (request, response) -> text(response, "Hello, World!"));
-    post("/test", (request, response) -> echo(request, response, delayMs), GSON::toJson);
+    post("/test", (request, response) -> echo(request, response, delayMs), Json.GSON::toJson);
     get("/test/status", (request, response) -> text(response, "OK"));
     get("/test/labels/:label", (request, response) -> text(response, request.params("label")));
     get(
         "/framework",
         (request, response) -> json(response, Map.of("Hello", "world")),
-        GSON::toJson);
-    get("/benchmark", Service::benchmark, GSON::toJson);
+        Json.GSON::toJson);
+    get("/benchmark", Service::benchmark, Json.GSON::toJson);
+    post("/upload", Upload::receive, Json.GSON::toJson);
+    if (backings.products() != null) {
+      Products.read(backings.products()).register();
+    }
+    if (backings.upstream() != null) {
+      new Gateway(backings.upstream()).register();
+    }
   }
 
   private static Object echo(Request request, Response response, int delayMs)
@@ -110,14 +111,14 @@ public final class Service {
   }
 
   private static Object json(Response response, Object value) {
-    response.type(JSON);
+    response.type(Json.TYPE);
     return value;
   }
 
   private static JsonObject parseObject(String body) {
     JsonObject object = null;
     try {
-      object = GSON.fromJson(body, JsonObject.class);
+      object = Json.GSON.fromJson(body, JsonObject.class);
     } catch (JsonParseException | ClassCastException e) {
       halt(400);
     }

@@ -46,7 +46,7 @@ record Settings(int port, int threads, int delayMs, File certificates, File key)
     throw refuse(name + " must be an integer from " + min + " to " + max);
   }
 
-  private static File file(String name) {
+  static File file(String name) {
     String path = System.getenv(name);
     if (path == null) {
       return null;

@@ -1,5 +1,7 @@
 package tare;
 
+import java.util.Map;
+import java.util.stream.Stream;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
@@ -15,16 +17,33 @@ public class Service {
       return;
     }
     Settings settings = Settings.fromEnvironment();
+    Backings backings = Backings.fromEnvironment();
     SpringApplication application = new SpringApplication(Service.class);
-    application.setAdditionalProfiles(Protocols.profiles(settings));
+    application.setAdditionalProfiles(profiles(settings, backings));
+    if (backings.database() != null) {
+      application.setDefaultProperties(
+          Map.of(
+              "spring.datasource.url", backings.jdbcUrl(),
+              "spring.datasource.username", backings.user(),
+              "spring.datasource.password", backings.password()));
+    }
     try {
       var context = application.run(args);
       Termination.onSigterm(context::close);
     } catch (Exception e) {
       Throwable cause = NestedExceptionUtils.getMostSpecificCause(e);
+      if (cause instanceof Settings.Invalid) {
+        throw Settings.refuse(cause.getMessage());
+      }
       System.err.println(
           "cannot serve on 127.0.0.1:" + settings.port() + ": " + cause.getMessage());
       System.exit(1);
     }
+  }
+
+  private static String[] profiles(Settings settings, Backings backings) {
+    return Stream.of(Protocols.profiles(settings), backings.profiles())
+        .flatMap(Stream::of)
+        .toArray(String[]::new);
   }
 }

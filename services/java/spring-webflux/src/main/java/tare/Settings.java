@@ -28,6 +28,14 @@ record Settings(int port, int threads, int delayMs, File certificates, File key,
     return certificates != null;
   }
 
+  /** What a variable names cannot be used, as is found after the start. */
+  static final class Invalid extends RuntimeException {
+
+    Invalid(String why) {
+      super(why);
+    }
+  }
+
   /** Ends the program with status 2. */
   static AssertionError refuse(String why) {
     System.err.println(why);
@@ -35,7 +43,7 @@ record Settings(int port, int threads, int delayMs, File certificates, File key,
     return new AssertionError();
   }
 
-  private static int integer(String name, String fallback, int min, int max) {
+  static int integer(String name, String fallback, int min, int max) {
     String text = System.getenv().getOrDefault(name, fallback);
     try {
       int value = Integer.parseInt(text);
@@ -48,7 +56,7 @@ record Settings(int port, int threads, int delayMs, File certificates, File key,
     throw refuse(name + " must be an integer from " + min + " to " + max);
   }
 
-  private static File file(String name) {
+  static File file(String name) {
     String path = System.getenv(name);
     if (path == null) {
       return null;

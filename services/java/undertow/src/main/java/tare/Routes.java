@@ -1,54 +1,71 @@
 package tare;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.type.TypeReference;
-import com.fasterxml.jackson.databind.DeserializationFeature;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.undertow.Handlers;
 import io.undertow.server.HttpHandler;
 import io.undertow.server.HttpServerExchange;
+import io.undertow.server.RoutingHandler;
 import io.undertow.server.handlers.BlockingHandler;
+import io.undertow.server.handlers.encoding.ContentEncodingRepository;
+import io.undertow.server.handlers.encoding.EncodingHandler;
+import io.undertow.server.handlers.encoding.GzipEncodingProvider;
+import io.undertow.server.handlers.resource.PathResourceManager;
 import io.undertow.util.Headers;
-import io.undertow.util.PathTemplateMatch;
 import io.undertow.util.StatusCodes;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 
 /** Answers requests: those of a known path here, others by Undertow itself. */
 final class Routes {
 
-  private static final int COUNT_DEFAULT = 10_000;
+  private static final String COUNT_DEFAULT = "10000";
   private static final int COUNT_MAX = 1_000_000;
-  private static final TypeReference<Map<String, Object>> OBJECT = new TypeReference<>() {};
-
-  private static final ObjectMapper MAPPER =
-      JsonMapper.builder()
-          .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
-          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-          .build();
-
   private final int delayMs;
+  private final Backings backings;
 
-  Routes(int delayMs) {
+  Routes(int delayMs, Backings backings) {
     this.delayMs = delayMs;
+    this.backings = backings;
   }
 
   HttpHandler handler() {
     // What sleeps has to leave the I/O thread; nothing else here blocks.
     HttpHandler echo = delayMs > 0 ? new BlockingHandler(this::echo) : this::echo;
-    return Handlers.routing()
+    RoutingHandler routes = Handlers.routing();
+    routes
         .get("/", exchange -> text(exchange, "Hello world!"))
         .get("/api/test", exchange -> text(exchange, "Hello, World!"))
         .post("/test", echo)
         .get("/test/status", exchange -> text(exchange, "OK"))
         .get("/test/labels/{label}", Routes::label)
-        .get("/framework", exchange -> json(exchange, Map.of("Hello", "world")))
-        .get("/benchmark", Routes::benchmark);
+        .get("/framework", exchange -> Json.send(exchange, Map.of("Hello", "world")))
+        .get("/benchmark", Routes::benchmark)
+        .post("/upload", Upload::receive);
+    return withBackings(routes);
+  }
+
+  private HttpHandler withBackings(RoutingHandler routes) {
+    if (backings.products() != null) {
+      Products products = Products.read(backings.products());
+      routes.get("/json/{count}", products::offer);
+      routes.get("/compress/{count}", compressed(products::offer));
+    }
+    if (backings.upstream() != null) {
+      routes.get("/gateway/{id}", new Gateway(backings.upstream())::pass);
+    }
+    if (backings.folder() != null) {
+      var files = Handlers.resource(new PathResourceManager(backings.folder().toPath()));
+      return Handlers.path(routes).addPrefixPath("/static", files);
+    }
+    return routes;
+  }
+
+  private static HttpHandler compressed(HttpHandler handler) {
+    var encodings = new ContentEncodingRepository();
+    encodings.addEncodingHandler("gzip", new GzipEncodingProvider(), 100);
+    return new EncodingHandler(handler, encodings);
   }
 
   private void echo(HttpServerExchange exchange) {
@@ -57,7 +74,7 @@ final class Routes {
 
   private void echo(HttpServerExchange exchange, byte[] body) {
     try {
-      Map<String, Object> message = MAPPER.readValue(body, OBJECT);
+      Map<String, Object> message = Json.MAPPER.readValue(body, Json.OBJECT);
       if (message == null) {
         refuse(exchange);
         return;
@@ -66,7 +83,7 @@ final class Routes {
         Thread.sleep(delayMs);
       }
       message.put("text", "received");
-      json(exchange, message);
+      Json.send(exchange, message);
     } catch (IOException e) {
       refuse(exchange);
     } catch (InterruptedException e) {
@@ -76,12 +93,11 @@ final class Routes {
   }
 
   private static void label(HttpServerExchange exchange) {
-    PathTemplateMatch match = exchange.getAttachment(PathTemplateMatch.ATTACHMENT_KEY);
-    text(exchange, match.getParameters().get("label"));
+    text(exchange, Parameters.inPath(exchange, "label"));
   }
 
   private static void benchmark(HttpServerExchange exchange) throws JsonProcessingException {
-    int count = parseCount(exchange.getQueryParameters().get("count"));
+    int count = Parameters.integer(Parameters.inQuery(exchange, "count", COUNT_DEFAULT));
     if (count < 0 || count > COUNT_MAX) {
       refuse(exchange);
       return;
@@ -90,30 +106,12 @@ final class Routes {
     for (int i = 0; i < count; i++) {
       strings.add("Index " + i);
     }
-    json(exchange, strings.subList(0, Math.min(10, count)));
-  }
-
-  /** What is no integer is -1. */
-  private static int parseCount(Deque<String> values) {
-    if (values == null) {
-      return COUNT_DEFAULT;
-    }
-    try {
-      return Integer.parseInt(values.getFirst());
-    } catch (NumberFormatException e) {
-      return -1;
-    }
+    Json.send(exchange, strings.subList(0, Math.min(10, count)));
   }
 
   private static void text(HttpServerExchange exchange, String text) {
     exchange.getResponseHeaders().put(Headers.CONTENT_TYPE, "text/plain; charset=utf-8");
     exchange.getResponseSender().send(text);
-  }
-
-  private static void json(HttpServerExchange exchange, Object value)
-      throws JsonProcessingException {
-    exchange.getResponseHeaders().put(Headers.CONTENT_TYPE, "application/json");
-    exchange.getResponseSender().send(ByteBuffer.wrap(MAPPER.writeValueAsBytes(value)));
   }
 
   private static void refuse(HttpServerExchange exchange) {

@@ -9,6 +9,7 @@ import java.util.logging.LogManager;
 public final class Service {
 
   private static final int IDLE_MS_MAX = 3_600_000;
+  private static final long BODY_BYTES_MAX = 64 << 20;
 
   public static void main(String[] args) {
     if (args.length == 1 && args[0].equals("--version")) {
@@ -16,8 +17,9 @@ public final class Service {
       return;
     }
     Settings settings = Settings.fromEnvironment();
+    Backings backings = Backings.fromEnvironment();
     LogManager.getLogManager().reset();
-    Undertow server = server(settings);
+    Undertow server = server(settings, backings);
     try {
       server.start();
     } catch (RuntimeException e) {
@@ -28,13 +30,14 @@ public final class Service {
   }
 
   /** With HTTP/2 on, a listener takes a connection that begins with it beside HTTP/1.1. */
-  private static Undertow server(Settings settings) {
+  private static Undertow server(Settings settings, Backings backings) {
     Undertow.Builder builder =
         Undertow.builder()
             .setIoThreads(settings.threads())
             .setWorkerThreads(settings.threads())
             .setServerOption(UndertowOptions.NO_REQUEST_TIMEOUT, IDLE_MS_MAX)
-            .setHandler(new Routes(settings.delayMs()).handler());
+            .setServerOption(UndertowOptions.MAX_ENTITY_SIZE, BODY_BYTES_MAX)
+            .setHandler(new Routes(settings.delayMs(), backings).handler());
     if (settings.http2WithoutTls()) {
       builder.setServerOption(UndertowOptions.ENABLE_HTTP2, true);
     }

@@ -36,7 +36,7 @@ record Settings(
     return new AssertionError();
   }
 
-  private static int integer(String name, String fallback, int min, int max) {
+  static int integer(String name, String fallback, int min, int max) {
     String text = System.getenv().getOrDefault(name, fallback);
     try {
       int value = Integer.parseInt(text);
@@ -49,7 +49,7 @@ record Settings(
     throw refuse(name + " must be an integer from " + min + " to " + max);
   }
 
-  private static File file(String name) {
+  static File file(String name) {
     String path = System.getenv(name);
     if (path == null) {
       return null;

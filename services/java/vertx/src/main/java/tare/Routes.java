@@ -10,6 +10,9 @@ import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.vertx.ext.web.handler.BodyHandler;
+import io.vertx.ext.web.handler.FileSystemAccess;
+import io.vertx.ext.web.handler.StaticHandler;
+import io.vertx.sqlclient.Pool;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -20,11 +23,15 @@ final class Routes extends VerticleBase {
 
   private final HttpServerOptions options;
   private final Delay delay;
+  private final Backings backings;
+  private final Products products;
 
-  /** Without a delay, {@code delay} is null. */
-  Routes(HttpServerOptions options, Delay delay) {
+  /** Without a delay, {@code delay} is null, and so is {@code products} without them. */
+  Routes(HttpServerOptions options, Delay delay, Backings backings, Products products) {
     this.options = options;
     this.delay = delay;
+    this.backings = backings;
+    this.products = products;
   }
 
   @Override
@@ -40,7 +47,28 @@ final class Routes extends VerticleBase {
         .get("/framework")
         .handler(context -> context.json(new JsonObject().put("Hello", "world")));
     router.get("/benchmark").handler(Routes::benchmark);
+    Upload.register(router);
+    registerBackings(router);
     return vertx.createHttpServer(options).requestHandler(router).listen();
+  }
+
+  private void registerBackings(Router router) {
+    if (backings.database() != null) {
+      Pool pool = Database.pool(vertx, backings);
+      new Worlds(pool).register(router);
+      new Fortunes(vertx, pool).register(router);
+      new Items(pool).register(router);
+    }
+    if (products != null) {
+      products.register(router);
+    }
+    if (backings.folder() != null) {
+      String folder = backings.folder().getAbsolutePath();
+      router.get("/static/*").handler(StaticHandler.create(FileSystemAccess.ROOT, folder));
+    }
+    if (backings.upstream() != null) {
+      new Gateway(vertx, backings.upstream()).register(router);
+    }
   }
 
   private void echo(RoutingContext context) {

@@ -10,6 +10,7 @@ import io.vertx.core.net.PemKeyCertOptions;
 import io.vertx.ext.web.Router;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.List;
 import java.util.Properties;
 
 /** The contracts of Tare on Vert.x, with the router of Vert.x Web. */
@@ -21,6 +22,7 @@ public final class Service {
       return;
     }
     Settings settings = Settings.fromEnvironment();
+    Backings backings = Backings.fromEnvironment();
     Vertx vertx =
         Vertx.vertx(
             new VertxOptions()
@@ -31,10 +33,13 @@ public final class Service {
                         .setClassPathResolvingEnabled(false)));
     Delay delay =
         settings.delayMs() > 0 ? new Delay(vertx, settings.threads(), settings.delayMs()) : null;
-    HttpServerOptions options = options(settings, vertx);
+    Products products =
+        backings.products() != null ? Products.read(vertx, backings.products()) : null;
+    HttpServerOptions options =
+        options(settings, vertx).setCompressionSupported(List.of(args).contains("--compress"));
     vertx
         .deployVerticle(
-            () -> new Routes(options, delay),
+            () -> new Routes(options, delay, backings, products),
             new DeploymentOptions().setInstances(settings.threads()))
         .onFailure(
             e -> {

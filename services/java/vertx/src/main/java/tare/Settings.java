@@ -34,7 +34,7 @@ record Settings(int port, int threads, int delayMs, File certificates, File key)
     return new AssertionError();
   }
 
-  private static int integer(String name, String fallback, int min, int max) {
+  static int integer(String name, String fallback, int min, int max) {
     String text = System.getenv().getOrDefault(name, fallback);
     try {
       int value = Integer.parseInt(text);
@@ -47,7 +47,7 @@ record Settings(int port, int threads, int delayMs, File certificates, File key)
     throw refuse(name + " must be an integer from " + min + " to " + max);
   }
 
-  private static File file(String name) {
+  static File file(String name) {
     String path = System.getenv(name);
     if (path == null) {
       return null;

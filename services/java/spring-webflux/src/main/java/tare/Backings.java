@@ -1,0 +1,86 @@
+package tare;
+
+import java.io.File;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What the contracts with data ask for; without the variable of one, its value is null. */
+record Backings(URI database, int connections, File products, File folder, URI upstream) {
+
+  static Backings fromEnvironment() {
+    return new Backings(
+        address("DATABASE_URL", "postgres"),
+        Settings.integer("DATABASE_MAX_CONN", "8", 1, 10_000),
+        Settings.file("DATA_PRODUCTS"),
+        folder("FOLDER_STATIC"),
+        address("UPSTREAM_URL", "http"));
+  }
+
+  /** Which of the files {@code application-PROFILE.properties} the variables ask for. */
+  String[] profiles() {
+    List<String> profiles = new ArrayList<>();
+    if (database != null) {
+      profiles.add("database");
+    }
+    if (products != null) {
+      profiles.add("products");
+    }
+    if (folder != null) {
+      profiles.add("static");
+    }
+    if (upstream != null) {
+      profiles.add("gateway");
+    }
+    return profiles.toArray(String[]::new);
+  }
+
+  /** The address without user and password, and with R2DBC's names. */
+  String r2dbcUrl() {
+    String query = database.getQuery() == null ? "" : "?" + database.getQuery();
+    return "r2dbc:postgresql://"
+        + database.getHost()
+        + ":"
+        + database.getPort()
+        + database.getPath()
+        + query.replace("sslmode=", "sslMode=");
+  }
+
+  String user() {
+    return database.getUserInfo().split(":", 2)[0];
+  }
+
+  String password() {
+    return database.getUserInfo().split(":", 2)[1];
+  }
+
+  private static URI address(String name, String scheme) {
+    String text = System.getenv(name);
+    if (text == null) {
+      return null;
+    }
+    try {
+      URI address = URI.create(text);
+      boolean complete = address.getHost() != null && address.getPort() > 0;
+      boolean user = address.getUserInfo() != null && address.getUserInfo().contains(":");
+      if (scheme.equals(address.getScheme()) && complete && user == scheme.equals("postgres")) {
+        return address;
+      }
+    } catch (IllegalArgumentException e) {
+      // Refused below, with what is no such address.
+    }
+    throw Settings.refuse(name + " must be " + scheme + "://... with a host and a port");
+  }
+
+  private static File folder(String name) {
+    String path = System.getenv(name);
+    if (path == null) {
+      return null;
+    }
+    File folder = new File(path);
+    if (!folder.isDirectory() || !folder.canRead()) {
+      throw Settings.refuse(name + " must be a folder that can be read");
+    }
+    return folder;
+  }
+}
