@@ -1,11 +1,8 @@
-//! What routes need beside the request: a database, products, a folder, another server. Those that a variable did not
+//! What routes need beside the request: a database, products, another server. Those that a variable did not
 //! name are not there, and neither are their routes.
-
-use std::path::PathBuf;
 
 use deadpool_postgres::{BuildError, Manager, Pool};
 use ntex::web::ServiceConfig;
-use ntex_files::Files;
 use tokio_postgres::NoTls;
 
 use crate::gateway::Upstream;
@@ -17,7 +14,6 @@ use crate::{crud, fortunes, gateway, products, world};
 pub struct Backings {
     pool: Option<Pool>,
     products: Option<Products>,
-    folder_static: Option<PathBuf>,
     upstream: Option<String>,
 }
 
@@ -30,7 +26,6 @@ impl Backings {
         Ok(Self {
             pool: settings.database.as_ref().map(pool).transpose()?,
             products: settings.products,
-            folder_static: settings.folder_static.clone(),
             upstream: settings.upstream.clone(),
         })
     }
@@ -54,9 +49,6 @@ impl Backings {
         if let Some(products) = self.products {
             config.state(products);
             products::configure(config);
-        }
-        if let Some(folder) = &self.folder_static {
-            config.service(Files::new("/static", folder));
         }
         if let Some(upstream) = upstream {
             gateway::configure(config, upstream);

@@ -1,12 +1,9 @@
-//! What the environment variables say. Database, products, folder and upstream bring routes: there are none of them without
-//! their variable.
+//! What the environment variables say. Database, products and upstream bring routes: there are none of them without their
+//! variable.
 
 use std::env;
 use std::fmt::Display;
-use std::fs;
-use std::io;
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -24,7 +21,6 @@ pub struct Settings {
     pub database: Option<tokio_postgres::Config>,
     pub database_connections: usize,
     pub products: Option<Products>,
-    pub folder_static: Option<PathBuf>,
     pub upstream: Option<String>,
 }
 
@@ -45,7 +41,6 @@ impl Settings {
             database: optional("DATABASE_URL", database)?,
             database_connections: integer("DATABASE_MAX_CONN", 1..=10000, Some(8))?,
             products: optional("DATA_PRODUCTS", products::read)?,
-            folder_static: optional("FOLDER_STATIC", folder)?,
             upstream: optional("UPSTREAM_URL", upstream)?,
         })
     }
@@ -78,10 +73,6 @@ fn database(url: &str) -> Result<tokio_postgres::Config, String> {
         return Err("it is no postgres:// URL".to_owned());
     }
     url.parse().map_err(|error: tokio_postgres::Error| error.to_string())
-}
-
-fn folder(name: &str) -> io::Result<PathBuf> {
-    fs::read_dir(name).map(|_| name.into())
 }
 
 /// Without a slash at the end.
