@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use xitca_web::error::{Error, ErrorStatus};
+use xitca_web::error::{Error, ErrorStatus, RouterError};
 use xitca_web::handler::handler_service;
 use xitca_web::handler::json::Json;
 use xitca_web::handler::params::Params;
@@ -13,9 +13,9 @@ use xitca_web::handler::state::{BorrowState, StateRef};
 use xitca_web::middleware::compress::Compress;
 use xitca_web::middleware::eraser::TypeEraser;
 use xitca_web::route::{get, post};
-use xitca_web::service::ServiceExt;
 use xitca_web::service::file::ServeDir;
-use xitca_web::{App, NestApp};
+use xitca_web::service::{Service, ServiceExt};
+use xitca_web::{App, NestApp, WebContext};
 
 use crate::products::{Products, sales};
 use crate::settings::Settings;
@@ -68,9 +68,24 @@ pub fn routes(settings: &Settings) -> NestApp<Application> {
             .at("/compress/{count}", compressed);
     }
     if let Some(folder) = &settings.folder_static {
-        app = app.at("/static", ServeDir::new(folder.clone()));
+        app = app.at("/static", ServeDir::new(folder.clone()).enclosed_fn(below_static));
     }
     app
+}
+
+/// ServeDir looks for the whole path in its folder.
+async fn below_static<S, C, B, R>(
+    service: &S,
+    mut context: WebContext<'_, C, B>,
+) -> Result<R, RouterError<Error>>
+where
+    S: for<'r> Service<WebContext<'r, C, B>, Response = R, Error = RouterError<Error>>,
+{
+    let path = context.req().uri().path();
+    let name = path.strip_prefix("/static").unwrap_or(path).parse();
+    *context.req_mut().uri_mut() =
+        name.map_err(|_| RouterError::Service(ErrorStatus::bad_request().into()))?;
+    service.call(context).await
 }
 
 async fn hello() -> &'static str {
