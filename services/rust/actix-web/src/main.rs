@@ -1,9 +1,17 @@
 //! The contracts of Tare on Actix Web: its routing macros, its extractors, its `Json`.
 
+mod backings;
+mod crud;
+mod fortunes;
+mod gateway;
+mod items;
+mod products;
 mod routes;
 mod settings;
 mod tls;
+mod upload;
 mod work;
+mod world;
 
 use std::env;
 use std::io;
@@ -14,6 +22,7 @@ use std::time::Duration;
 use actix_web::rt::signal::unix::{SignalKind, signal};
 use actix_web::{App, HttpServer, rt, web};
 
+use backings::Backings;
 use settings::{Protocol, Settings};
 use work::Work;
 
@@ -49,7 +58,14 @@ async fn serve(settings: Settings) -> io::Result<()> {
     // One for all workers: made outside the factory, which each of them calls.
     let work = web::Data::new(Work::new(settings.threads, settings.delay));
     let mut terminate = signal(SignalKind::terminate())?;
-    let server = HttpServer::new(move || App::new().app_data(work.clone()).configure(routes::configure))
+    let backings = Backings::new(&settings).map_err(io::Error::other)?;
+    let application = move || {
+        App::new()
+            .app_data(work.clone())
+            .configure(routes::configure)
+            .configure(|config| backings.configure(config))
+    };
+    let server = HttpServer::new(application)
         .workers(settings.threads)
         .keep_alive(KEEP_ALIVE)
         .client_request_timeout(KEEP_ALIVE)

@@ -6,6 +6,7 @@ use actix_web::{Result, post, routes};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::upload::upload;
 use crate::work::Work;
 
 const COUNT_MAX: usize = 1_000_000;
@@ -18,7 +19,8 @@ pub fn configure(config: &mut ServiceConfig) {
         .service(status)
         .service(label)
         .service(framework)
-        .service(benchmark);
+        .service(benchmark)
+        .service(upload);
 }
 
 #[routes]

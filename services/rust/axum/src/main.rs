@@ -1,6 +1,13 @@
 //! The contracts of Tare on axum: its router, its extractors, its `Json`.
 
+mod crud;
+mod failure;
+mod fortunes;
+mod gateway;
+mod products;
 mod settings;
+mod upload;
+mod world;
 
 use std::env;
 use std::fmt::Debug;
@@ -20,11 +27,13 @@ use axum_server::accept::NoDelayAcceptor;
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use sqlx::postgres::PgPoolOptions;
 use tokio::net::TcpListener;
 use tokio::runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time;
+use tower_http::services::ServeDir;
 
 use settings::{Protocol, Settings};
 
@@ -72,18 +81,17 @@ fn main() -> ExitCode {
 async fn serve(settings: Settings) -> io::Result<ExitCode> {
     let terminate = signal(SignalKind::terminate())?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, settings.port));
-    let work = (!settings.delay.is_zero())
-        .then(|| Arc::new(Work { slots: Semaphore::new(settings.threads), delay: settings.delay }));
+    let router = router(&settings).map_err(io::Error::other)?;
     match settings.protocol {
-        Protocol::Http1 => serve_plain(TcpListener::bind(address).await?, router(work), terminate).await,
+        Protocol::Http1 => serve_plain(TcpListener::bind(address).await?, router, terminate).await,
         Protocol::H2c => {
             let listener = TcpListener::bind(address).await?.tap_io(|stream| {
                 let _ = stream.set_nodelay(true);
             });
-            serve_plain(listener, router(work), terminate).await;
+            serve_plain(listener, router, terminate).await;
         }
         Protocol::Tls(pem) => match RustlsConfig::from_pem(pem.certificate, pem.key).await {
-            Ok(config) => serve_tls(address, config, router(work), terminate).await?,
+            Ok(config) => serve_tls(address, config, router, terminate).await?,
             Err(error) => {
                 eprintln!("TLS_CERT and TLS_KEY cannot be used: {error}");
                 return Ok(ExitCode::from(2));
@@ -127,8 +135,10 @@ async fn serve_tls(
     server.serve(router.into_make_service()).await
 }
 
-fn router(work: Option<Arc<Work>>) -> Router {
-    Router::new()
+fn router(settings: &Settings) -> reqwest::Result<Router> {
+    let work = (!settings.delay.is_zero())
+        .then(|| Arc::new(Work { slots: Semaphore::new(settings.threads), delay: settings.delay }));
+    let mut router = Router::new()
         .route("/", get(|| async { "Hello world!" }))
         .route("/api/test", get(|| async { "Hello, World!" }))
         .route("/test", post(echo))
@@ -136,7 +146,26 @@ fn router(work: Option<Arc<Work>>) -> Router {
         .route("/test/labels/{label}", get(|Path(label): Path<String>| async { label }))
         .route("/framework", get(|| async { Json(json!({ "Hello": "world" })) }))
         .route("/benchmark", get(benchmark))
-        .with_state(work)
+        .route("/upload", post(upload::upload))
+        .with_state(work);
+    if let Some(database) = &settings.database {
+        let pool = PgPoolOptions::new().max_connections(settings.database_connections);
+        let pool = pool.connect_lazy_with(database.clone());
+        router = router
+            .merge(world::router(pool.clone()))
+            .merge(fortunes::router(pool.clone()))
+            .merge(crud::router(pool));
+    }
+    if let Some(products) = settings.products {
+        router = router.merge(products::router(products));
+    }
+    if let Some(folder) = &settings.folder_static {
+        router = router.nest_service("/static", ServeDir::new(folder));
+    }
+    if let Some(upstream) = &settings.upstream {
+        router = router.merge(gateway::router(upstream.clone())?);
+    }
+    Ok(router)
 }
 
 async fn echo(

@@ -1,18 +1,31 @@
-//! What the environment variables say: `PORT`, `THREADS`, `DELAY_MS`, `PROTOCOL`, `TLS_CERT` and `TLS_KEY`.
+//! What the environment variables say. Database, products, folder and upstream bring routes: there are none of them without
+//! their variable.
 
 use std::env;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::fs;
+use std::io;
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
+
+use reqwest::Url;
+use sqlx::postgres::PgConnectOptions;
+
+use crate::products::{self, Products};
 
 pub struct Settings {
     pub port: u16,
     pub threads: usize,
     pub delay: Duration,
     pub protocol: Protocol,
+    pub database: Option<PgConnectOptions>,
+    pub database_connections: u32,
+    pub products: Option<Products>,
+    pub folder_static: Option<PathBuf>,
+    pub upstream: Option<Url>,
 }
 
 /// What the port is asked in. axum speaks HTTP/1.1 and HTTP/2 on each of them, whichever the client chooses.
@@ -35,6 +48,11 @@ impl Settings {
             threads: integer("THREADS", 1..=1024, Some(1))?,
             delay: Duration::from_millis(integer("DELAY_MS", 0..=60000, Some(0))?),
             protocol: protocol()?,
+            database: optional("DATABASE_URL", database)?,
+            database_connections: integer("DATABASE_MAX_CONN", 1..=10000, Some(8))?,
+            products: optional("DATA_PRODUCTS", products::read)?,
+            folder_static: optional("FOLDER_STATIC", folder)?,
+            upstream: optional("UPSTREAM_URL", http_url)?,
         })
     }
 }
@@ -48,6 +66,33 @@ where
         Some(text) => text.to_str().and_then(|text| text.parse().ok()).filter(|value| range.contains(value)),
     };
     value.ok_or_else(|| format!("{name} must be an integer from {} to {}", range.start(), range.end()))
+}
+
+fn optional<T, E>(name: &str, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<Option<T>, String>
+where
+    E: Display,
+{
+    let Some(text) = env::var_os(name) else {
+        return Ok(None);
+    };
+    let text = text.to_str().ok_or_else(|| format!("{name} is not UTF-8"))?;
+    parse(text).map(Some).map_err(|error| format!("{name} cannot be used: {error}"))
+}
+
+fn database(url: &str) -> Result<PgConnectOptions, String> {
+    if !url.starts_with("postgres://") {
+        return Err("it is no postgres:// URL".to_owned());
+    }
+    url.parse().map_err(|error: sqlx::Error| error.to_string())
+}
+
+fn folder(name: &str) -> io::Result<PathBuf> {
+    fs::read_dir(name).map(|_| name.into())
+}
+
+fn http_url(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).map_err(|error| error.to_string())?;
+    if url.scheme() == "http" { Ok(url) } else { Err("it is no http:// URL".to_owned()) }
 }
 
 fn protocol() -> Result<Protocol, String> {

@@ -1,9 +1,17 @@
 //! The contracts of Tare on ntex: its resources, its extractors, its `Json`.
 
+mod backings;
+mod crud;
+mod fortunes;
+mod gateway;
+mod items;
+mod products;
 mod routes;
 mod settings;
 mod tls;
+mod upload;
 mod work;
+mod world;
 
 use std::env;
 use std::io;
@@ -16,6 +24,7 @@ use ntex::http::HttpServiceConfig;
 use ntex::time::Seconds;
 use ntex::web::{App, HttpServer};
 
+use backings::Backings;
 use settings::{Protocol, Settings};
 use work::Work;
 
@@ -48,7 +57,15 @@ fn main() -> ExitCode {
 async fn serve(settings: Settings) -> io::Result<()> {
     let work = Arc::new(Work::new(settings.threads, settings.delay));
     let http = HttpServiceConfig::new().set_keepalive(KEEP_ALIVE);
-    let server = HttpServer::new(async move || App::new().state(work.clone()).configure(routes::configure))
+    let backings = Backings::new(&settings).map_err(io::Error::other)?;
+    let application = async move || {
+        let upstream = backings.upstream().await;
+        App::new()
+            .state(work.clone())
+            .configure(routes::configure)
+            .configure(|config| backings.configure(config, upstream))
+    };
+    let server = HttpServer::new(application)
         .workers(settings.threads)
         .config(SharedCfg::new("ntex-service").add(http))
         .shutdown_timeout(Seconds::ZERO);

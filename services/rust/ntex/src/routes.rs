@@ -9,23 +9,25 @@ use ntex::web::{self, Route, ServiceConfig};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::upload::upload;
 use crate::work::Work;
 
 const COUNT_MAX: usize = 1_000_000;
 
 pub fn configure(config: &mut ServiceConfig) {
     config
-        .service(web::resource("/").route(read().to(hello)))
-        .service(web::resource("/api/test").route(read().to(api)))
+        .service(web::resource("/").route(reads().to(hello)))
+        .service(web::resource("/api/test").route(reads().to(api)))
         .service(web::resource("/test").route(web::post().to(echo)))
-        .service(web::resource("/test/status").route(read().to(status)))
-        .service(web::resource("/test/labels/{label}").route(read().to(label)))
-        .service(web::resource("/framework").route(read().to(framework)))
-        .service(web::resource("/benchmark").route(read().to(benchmark)));
+        .service(web::resource("/test/status").route(reads().to(status)))
+        .service(web::resource("/test/labels/{label}").route(reads().to(label)))
+        .service(web::resource("/framework").route(reads().to(framework)))
+        .service(web::resource("/benchmark").route(reads().to(benchmark)))
+        .service(web::resource("/upload").route(web::post().to(upload)));
 }
 
 /// ntex answers `HEAD` where a route asks for it, with the head of the answer alone.
-fn read() -> Route {
+pub fn reads() -> Route {
     web::route().guard(Any(Get()).or(Head()))
 }
 

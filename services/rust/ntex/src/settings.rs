@@ -1,4 +1,5 @@
-//! What the environment variables say: `PORT`, `THREADS`, `DELAY_MS`, `PROTOCOL`, `TLS_CERT` and `TLS_KEY`.
+//! What the environment variables say. Database, products and upstream bring routes: there are none of them without their
+//! variable.
 
 use std::env;
 use std::fmt::Display;
@@ -6,8 +7,10 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
+use ntex::http::Uri;
 use rustls::ServerConfig;
 
+use crate::products::{self, Products};
 use crate::tls;
 
 pub struct Settings {
@@ -15,6 +18,10 @@ pub struct Settings {
     pub threads: usize,
     pub delay: Duration,
     pub protocol: Protocol,
+    pub database: Option<tokio_postgres::Config>,
+    pub database_connections: usize,
+    pub products: Option<Products>,
+    pub upstream: Option<String>,
 }
 
 /// What the port speaks.
@@ -31,6 +38,10 @@ impl Settings {
             threads: integer("THREADS", 1..=1024, Some(1))?,
             delay: Duration::from_millis(integer("DELAY_MS", 0..=60000, Some(0))?),
             protocol: protocol()?,
+            database: optional("DATABASE_URL", database)?,
+            database_connections: integer("DATABASE_MAX_CONN", 1..=10000, Some(8))?,
+            products: optional("DATA_PRODUCTS", products::read)?,
+            upstream: optional("UPSTREAM_URL", upstream)?,
         })
     }
 }
@@ -44,6 +55,33 @@ where
         Some(text) => text.to_str().and_then(|text| text.parse().ok()).filter(|value| range.contains(value)),
     };
     value.ok_or_else(|| format!("{name} must be an integer from {} to {}", range.start(), range.end()))
+}
+
+fn optional<T, E>(name: &str, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<Option<T>, String>
+where
+    E: Display,
+{
+    let Some(text) = env::var_os(name) else {
+        return Ok(None);
+    };
+    let text = text.to_str().ok_or_else(|| format!("{name} is not UTF-8"))?;
+    parse(text).map(Some).map_err(|error| format!("{name} cannot be used: {error}"))
+}
+
+fn database(url: &str) -> Result<tokio_postgres::Config, String> {
+    if !url.starts_with("postgres://") {
+        return Err("it is no postgres:// URL".to_owned());
+    }
+    url.parse().map_err(|error: tokio_postgres::Error| error.to_string())
+}
+
+/// Without a slash at the end.
+fn upstream(url: &str) -> Result<String, String> {
+    let parsed: Uri = url.parse().map_err(|_| "it is no URL")?;
+    if parsed.scheme_str() != Some("http") || parsed.host().is_none() {
+        return Err("it is no http:// URL".to_owned());
+    }
+    Ok(url.trim_end_matches('/').to_owned())
 }
 
 fn protocol() -> Result<Protocol, String> {

@@ -1,6 +1,9 @@
 //! The contracts of Tare on Rocket: its routes, its guards, its `Json`.
 
+mod gateway;
+mod products;
 mod settings;
+mod upload;
 
 use std::env;
 use std::io;
@@ -11,6 +14,7 @@ use std::time::Duration;
 use rocket::config::{LogLevel, Shutdown};
 use rocket::error::ErrorKind;
 use rocket::form::FromForm;
+use rocket::fs::FileServer;
 use rocket::serde::json::Json;
 use rocket::serde::json::serde_json::{Map, Value, json};
 use rocket::tokio::signal::unix::{SignalKind, signal};
@@ -18,6 +22,7 @@ use rocket::tokio::sync::Semaphore;
 use rocket::tokio::{self, runtime, time};
 use rocket::{Build, Config, Rocket, State, get, post, routes};
 
+use gateway::Upstream;
 use settings::Settings;
 
 /// How long requests in flight may take to end after SIGTERM.
@@ -68,9 +73,10 @@ async fn serve(settings: &Settings) -> io::Result<ExitCode> {
         terminate.recv().await;
         time::sleep(GRACE).await;
     };
+    let rocket = rocket(settings).map_err(io::Error::other)?;
     // Rocket waits for the same signal and then for what is open; it waits for a second and longer.
     tokio::select! {
-        ended = rocket(settings).launch() => Ok(match ended {
+        ended = rocket.launch() => Ok(match ended {
             Ok(_) => ExitCode::SUCCESS,
             Err(error) => failure(settings, error.kind()),
         }),
@@ -94,7 +100,7 @@ fn failure(settings: &Settings, error: &ErrorKind) -> ExitCode {
     }
 }
 
-fn rocket(settings: &Settings) -> Rocket<Build> {
+fn rocket(settings: &Settings) -> reqwest::Result<Rocket<Build>> {
     let config = Config {
         address: Ipv4Addr::LOCALHOST.into(),
         port: settings.port,
@@ -107,9 +113,19 @@ fn rocket(settings: &Settings) -> Rocket<Build> {
     };
     let work = (!settings.delay.is_zero())
         .then(|| Work { slots: Semaphore::new(settings.threads), delay: settings.delay });
-    rocket::custom(config)
+    let mut rocket = rocket::custom(config)
         .manage(work)
-        .mount("/", routes![hello, api, echo, status, label, framework, benchmark])
+        .mount("/", routes![hello, api, echo, status, label, framework, benchmark, upload::upload]);
+    if let Some(products) = settings.products {
+        rocket = rocket.manage(products).mount("/", routes![products::sales]);
+    }
+    if let Some(folder) = &settings.folder_static {
+        rocket = rocket.mount("/static", FileServer::from(folder));
+    }
+    if let Some(url) = &settings.upstream {
+        rocket = rocket.manage(Upstream::new(url.clone())?).mount("/", routes![gateway::gateway]);
+    }
+    Ok(rocket)
 }
 
 #[get("/")]

@@ -1,20 +1,29 @@
-//! What the environment variables say: `PORT`, `THREADS`, `DELAY_MS`, `PROTOCOL`, `TLS_CERT` and `TLS_KEY`.
+//! What the environment variables say. Products, folder and upstream bring routes: there are none of them without their
+//! variable.
 
 use std::env;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::fs;
+use std::io;
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use reqwest::Url;
 use rocket::config::TlsConfig;
+
+use crate::products::{self, Products};
 
 pub struct Settings {
     pub port: u16,
     pub threads: usize,
     pub delay: Duration,
     pub tls: Option<TlsConfig>,
+    pub products: Option<Products>,
+    pub folder_static: Option<PathBuf>,
+    pub upstream: Option<String>,
 }
 
 impl Settings {
@@ -24,6 +33,9 @@ impl Settings {
             threads: integer("THREADS", 1..=1024, Some(1))?,
             delay: Duration::from_millis(integer("DELAY_MS", 0..=60000, Some(0))?),
             tls: tls()?,
+            products: optional("DATA_PRODUCTS", products::read)?,
+            folder_static: optional("FOLDER_STATIC", folder)?,
+            upstream: optional("UPSTREAM_URL", upstream)?,
         })
     }
 }
@@ -37,6 +49,30 @@ where
         Some(text) => text.to_str().and_then(|text| text.parse().ok()).filter(|value| range.contains(value)),
     };
     value.ok_or_else(|| format!("{name} must be an integer from {} to {}", range.start(), range.end()))
+}
+
+fn optional<T, E>(name: &str, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<Option<T>, String>
+where
+    E: Display,
+{
+    let Some(text) = env::var_os(name) else {
+        return Ok(None);
+    };
+    let text = text.to_str().ok_or_else(|| format!("{name} is not UTF-8"))?;
+    parse(text).map(Some).map_err(|error| format!("{name} cannot be used: {error}"))
+}
+
+fn folder(name: &str) -> io::Result<PathBuf> {
+    fs::read_dir(name).map(|_| name.into())
+}
+
+/// Without a slash at the end.
+fn upstream(text: &str) -> Result<String, String> {
+    let url = Url::parse(text).map_err(|error| error.to_string())?;
+    if url.scheme() != "http" {
+        return Err("it is no http:// URL".to_owned());
+    }
+    Ok(text.trim_end_matches('/').to_owned())
 }
 
 /// `PROTOCOL` is only checked: a port of Rocket speaks HTTP/1.1 and HTTP/2, whichever the client chooses.

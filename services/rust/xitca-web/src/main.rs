@@ -1,23 +1,24 @@
 //! The contracts of Tare on xitca-web: its routes, its extractors, its `Json`.
 
+mod products;
 mod routes;
 mod settings;
 mod tls;
+mod upload;
 mod work;
 
 use std::env;
 use std::io;
 use std::net::Ipv4Addr;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use signal_hook::consts::SIGTERM;
 use signal_hook::iterator::Signals;
 
+use routes::Application;
 use settings::{Protocol, Settings};
-use work::Work;
 
 /// More than the service is ever frozen between two slices.
 const KEEP_ALIVE: Duration = Duration::from_secs(120);
@@ -46,9 +47,8 @@ fn main() -> ExitCode {
 
 fn serve(settings: Settings) -> io::Result<()> {
     let mut terminate = Signals::new([SIGTERM])?;
-    let work = Arc::new(Work::new(settings.threads, settings.delay));
-    let server = routes::routes()
-        .with_state(work)
+    let server = routes::routes(&settings)
+        .with_state(Application::new(&settings))
         .serve()
         .worker_threads(settings.threads)
         .keep_alive_timeout(KEEP_ALIVE)

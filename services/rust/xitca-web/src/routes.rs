@@ -4,21 +4,54 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use xitca_web::error::{Error, ErrorStatus};
+use xitca_web::error::{Error, ErrorStatus, RouterError};
 use xitca_web::handler::handler_service;
 use xitca_web::handler::json::Json;
 use xitca_web::handler::params::Params;
 use xitca_web::handler::query::Query;
-use xitca_web::handler::state::StateRef;
+use xitca_web::handler::state::{BorrowState, StateRef};
+use xitca_web::middleware::compress::Compress;
+use xitca_web::middleware::eraser::TypeEraser;
 use xitca_web::route::{get, post};
-use xitca_web::{App, NestApp};
+use xitca_web::service::file::ServeDir;
+use xitca_web::service::{Service, ServiceExt};
+use xitca_web::{App, NestApp, WebContext};
 
+use crate::products::{Products, sales};
+use crate::settings::Settings;
+use crate::upload::upload;
 use crate::work::Work;
 
 const COUNT_MAX: usize = 1_000_000;
 
-pub fn routes() -> NestApp<Arc<Work>> {
-    App::new()
+/// What the routes need beside the request.
+#[derive(Clone)]
+pub struct Application {
+    work: Arc<Work>,
+    products: Products,
+}
+
+impl Application {
+    pub fn new(settings: &Settings) -> Self {
+        let work = Arc::new(Work::new(settings.threads, settings.delay));
+        Self { work, products: settings.products.unwrap_or_default() }
+    }
+}
+
+impl BorrowState<Work> for Application {
+    fn borrow(&self) -> &Work {
+        &self.work
+    }
+}
+
+impl BorrowState<Products> for Application {
+    fn borrow(&self) -> &Products {
+        &self.products
+    }
+}
+
+pub fn routes(settings: &Settings) -> NestApp<Application> {
+    let mut app = App::new()
         .at("/", get(handler_service(hello)).head(handler_service(hello)))
         .at("/api/test", get(handler_service(api)).head(handler_service(api)))
         .at("/test", post(handler_service(echo)))
@@ -26,6 +59,33 @@ pub fn routes() -> NestApp<Arc<Work>> {
         .at("/test/labels/{label}", get(handler_service(label)).head(handler_service(label)))
         .at("/framework", get(handler_service(framework)).head(handler_service(framework)))
         .at("/benchmark", get(handler_service(benchmark)).head(handler_service(benchmark)))
+        .at("/upload", post(handler_service(upload)));
+    if settings.products.is_some() {
+        let compressed = get(handler_service(sales)).head(handler_service(sales));
+        let compressed = compressed.enclosed(Compress).enclosed(TypeEraser::response_body());
+        app = app
+            .at("/json/{count}", get(handler_service(sales)).head(handler_service(sales)))
+            .at("/compress/{count}", compressed);
+    }
+    if let Some(folder) = &settings.folder_static {
+        app = app.at("/static", ServeDir::new(folder.clone()).enclosed_fn(below_static));
+    }
+    app
+}
+
+/// ServeDir looks for the whole path in its folder.
+async fn below_static<S, C, B, R>(
+    service: &S,
+    mut context: WebContext<'_, C, B>,
+) -> Result<R, RouterError<Error>>
+where
+    S: for<'r> Service<WebContext<'r, C, B>, Response = R, Error = RouterError<Error>>,
+{
+    let path = context.req().uri().path();
+    let name = path.strip_prefix("/static").unwrap_or(path).parse();
+    *context.req_mut().uri_mut() =
+        name.map_err(|_| RouterError::Service(ErrorStatus::bad_request().into()))?;
+    service.call(context).await
 }
 
 async fn hello() -> &'static str {

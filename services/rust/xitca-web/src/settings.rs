@@ -1,13 +1,17 @@
-//! What the environment variables say: `PORT`, `THREADS`, `DELAY_MS`, `PROTOCOL`, `TLS_CERT` and `TLS_KEY`.
+//! What the environment variables say. Products and folder bring routes: there are none of them without their variable.
 
 use std::env;
 use std::fmt::Display;
+use std::fs;
+use std::io;
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use rustls::ServerConfig;
 
+use crate::products::{self, Products};
 use crate::tls;
 
 pub struct Settings {
@@ -15,6 +19,8 @@ pub struct Settings {
     pub threads: usize,
     pub delay: Duration,
     pub protocol: Protocol,
+    pub products: Option<Products>,
+    pub folder_static: Option<PathBuf>,
 }
 
 /// What the port speaks.
@@ -32,6 +38,8 @@ impl Settings {
             threads: integer("THREADS", 1..=1024, Some(1))?,
             delay: Duration::from_millis(integer("DELAY_MS", 0..=60000, Some(0))?),
             protocol: protocol()?,
+            products: optional("DATA_PRODUCTS", products::read)?,
+            folder_static: optional("FOLDER_STATIC", folder)?,
         })
     }
 }
@@ -45,6 +53,21 @@ where
         Some(text) => text.to_str().and_then(|text| text.parse().ok()).filter(|value| range.contains(value)),
     };
     value.ok_or_else(|| format!("{name} must be an integer from {} to {}", range.start(), range.end()))
+}
+
+fn optional<T, E>(name: &str, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<Option<T>, String>
+where
+    E: Display,
+{
+    let Some(text) = env::var_os(name) else {
+        return Ok(None);
+    };
+    let text = text.to_str().ok_or_else(|| format!("{name} is not UTF-8"))?;
+    parse(text).map(Some).map_err(|error| format!("{name} cannot be used: {error}"))
+}
+
+fn folder(name: &str) -> io::Result<PathBuf> {
+    fs::read_dir(name).map(|_| name.into())
 }
 
 fn protocol() -> Result<Protocol, String> {

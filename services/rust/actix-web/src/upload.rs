@@ -1,0 +1,31 @@
+//! A body that is counted as it comes: `/upload`.
+
+use actix_web::error::ErrorBadRequest;
+use actix_web::web::{Json, Payload};
+use actix_web::{HttpRequest, Result, post};
+use futures_util::TryStreamExt;
+use serde::Serialize;
+
+#[derive(Serialize)]
+pub struct Upload {
+    bytes: usize,
+    byte: u8,
+}
+
+#[post("/upload")]
+pub async fn upload(request: HttpRequest, mut chunks: Payload) -> Result<Json<Upload>> {
+    let offset = request.headers().get("X-Offset").and_then(|offset| offset.to_str().ok());
+    let offset: usize = offset
+        .and_then(|offset| offset.parse().ok())
+        .ok_or_else(|| ErrorBadRequest("X-Offset is no offset"))?;
+    let mut bytes = 0;
+    let mut byte = None;
+    while let Some(chunk) = chunks.try_next().await? {
+        if let Some(found) = offset.checked_sub(bytes).and_then(|index| chunk.get(index)) {
+            byte = Some(*found);
+        }
+        bytes += chunk.len();
+    }
+    let byte = byte.ok_or_else(|| ErrorBadRequest("X-Offset is not below the length"))?;
+    Ok(Json(Upload { bytes, byte }))
+}
