@@ -92,6 +92,9 @@ pub(crate) struct Args {
     /// The reference: the row that counts as 100% [default: that of the experiment]
     #[arg(long, value_name = "ROW")]
     reference: Option<String>,
+    /// Another contract than that of the experiment, for the same services: `--contract queries`
+    #[arg(long, value_name = "NAME", conflicts_with = "resume")]
+    contract: Option<String>,
     /// Do not measure the reference a second time: by default it has a twin, which shows what the run can tell apart
     #[arg(long)]
     no_twin: bool,
@@ -243,6 +246,10 @@ fn begin(global: &Global, args: &mut Args, mut experiment: Experiment) -> anyhow
     );
     let mut workspace = global.open()?;
     args.enter(&mut experiment)?;
+    if let Some(contract) = &args.contract {
+        workspace.contract(contract)?;
+        experiment.contract.clone_from(contract);
+    }
     let of_file = experiment.services.iter().chain([&experiment.reference]);
     let all = of_file.clone().chain(&args.service).chain(&args.services).chain(&args.reference);
     args.running.take_in(&mut workspace, &all.map(String::as_str).collect::<Vec<_>>())?;
