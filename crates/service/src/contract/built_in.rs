@@ -4,12 +4,14 @@ use std::{collections::BTreeMap, path::Path};
 
 use super::Contract;
 
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 7] = [
     ("api.toml", include_str!("../../contracts/api.toml")),
     ("bare.toml", include_str!("../../contracts/bare.toml")),
     ("hello.toml", include_str!("../../contracts/hello.toml")),
+    ("httparena.toml", include_str!("../../contracts/httparena.toml")),
     ("rest.toml", include_str!("../../contracts/rest.toml")),
     ("strings.toml", include_str!("../../contracts/strings.toml")),
+    ("techempower.toml", include_str!("../../contracts/techempower.toml")),
 ];
 
 impl Contract {
