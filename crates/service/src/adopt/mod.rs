@@ -483,7 +483,7 @@ fn listens_on_loopback(words: &[String]) -> bool {
     words.iter().any(|word| word.contains("127.0.0.1"))
 }
 
-/// What a shell is told before the program takes its place.
+/// What a shell does before the program takes its place.
 fn run_command(last: &Stage, words: &[String], set_by_shell: &[(String, String)]) -> Vec<String> {
     let is_shell = is_text(last, words);
     let line = if is_shell { last.script(&words[0]) } else { last.line(words) };
