@@ -195,12 +195,13 @@ fn start_on_a_port(
     stem: &str,
 ) -> Result<(process::Service, u16), StartError> {
     let mut attempts = 0;
+    let fixed = settings.port.or(service.run.port);
     loop {
-        let port = settings.port.unwrap_or_else(process::free_port);
+        let port = fixed.unwrap_or_else(process::free_port);
         match start(service, settings, backing, supervisor, folder, stem, port) {
             // Another tare may be searching for ports, which it binds for an instant to see whether they are free.
             Err(StartError { why: StartFailure::PortInUse { .. }, .. })
-                if settings.port.is_none() && attempts < PORT_ATTEMPTS =>
+                if fixed.is_none() && attempts < PORT_ATTEMPTS =>
             {
                 attempts += 1;
             }

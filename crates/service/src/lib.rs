@@ -2,6 +2,7 @@
 //! tested for endurance, and their footprint. It knows nothing of experiments.
 #![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 
+pub mod adopt;
 pub mod backing;
 pub mod build;
 pub mod catalogue;

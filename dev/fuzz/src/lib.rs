@@ -4,6 +4,7 @@
 //!
 //! An input of several parts has a zero byte between them, so that a corpus can be read and edited.
 
+mod adopted;
 mod audits;
 mod documents;
 mod folders;
@@ -97,6 +98,7 @@ pub const TARGETS: &[Target] = &[
         .with(&["crates/cli/tests/e2e/docs/openapi.yaml", "crates/service/src/record/shop.yaml"]),
     Target::new("har", recordings::har).with(&["crates/cli/tests/e2e/docs/session.har"]),
     Target::new("repository", repositories::repository),
+    Target::new("dockerfile", adopted::dockerfile).with(&["crates/service/src/adopt/fixtures"]),
     Target::new("run", folders::run),
     Target::new("histogram", folders::histogram),
     Target::new("audit", audits::audit).with(&["crates/audit/data", "dev/crosscheck/src/reading/recorded"]),

@@ -1,5 +1,6 @@
 //! One file a command.
 
+pub(crate) mod adopt;
 mod asked;
 pub(crate) mod audit;
 pub(crate) mod bisect;

@@ -1,5 +1,6 @@
 //! The command `tare` from end to end: against services made to misbehave, and against real ones.
 
+mod adopt;
 mod answers;
 mod audit;
 mod bisect;

@@ -165,6 +165,9 @@ pub struct Run {
     /// What follows the command under one contract: for contracts of which a program can serve but one at a time.
     #[serde(default)]
     pub arguments: BTreeMap<String, Vec<String>>,
+    /// The only port that it listens on, if it does not take another: an adopted service whose source says it.
+    #[serde(default)]
+    pub port: Option<u16>,
     #[serde(deserialize_with = "tare_load::units::deserialize_duration")]
     pub ready_timeout: Duration,
     /// Variables beyond `PORT`, `THREADS`, `DELAY_MS`.

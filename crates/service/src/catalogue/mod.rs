@@ -268,6 +268,7 @@ fn built_in_raw_socket(root: &Path, raw_socket: RawSocket) -> Service {
     let run = Run {
         command: vec![tare.clone(), "raw-socket".to_owned()],
         arguments: raw_socket.contracts.iter().map(argument).collect(),
+        port: None,
         ready_timeout: Duration::from_secs(5),
         env: BTreeMap::new(),
         keeps_connections: true,

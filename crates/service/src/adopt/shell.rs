@@ -1,0 +1,304 @@
+//! What a `RUN` line does, read as a POSIX shell would split it: its commands, and the absolute paths in it, which are those of an
+//! image's file system.
+
+use std::fmt::Write as _;
+
+/// Words that begin a compound command: a text with one of them is left whole.
+const COMPOUND: [&str; 8] = ["for", "while", "until", "if", "case", "function", "{", "select"];
+/// What may stand before a command.
+const BEFORE: [&str; 7] = ["if ", "then ", "else ", "elif ", "do ", "while ", "! "];
+/// Variables of a script: the folder of the stage, and that of the tools which all stages share.
+pub(super) const ROOT: &str = "R";
+pub(super) const TOOLS: &str = "T";
+
+/// A statement: commands that run one after the other, each if the one before it succeeded. One with `||`, or one that a shell has to
+/// read as a whole, is a single command.
+pub(super) type Statement = Vec<String>;
+
+/// The lines of a Dockerfile's instruction as one line of a shell: a line that is continued is joined, a comment between is left out.
+pub(super) fn joined(text: &str) -> String {
+    let mut whole = String::new();
+    for line in text.lines().filter(|line| !line.trim_start().starts_with('#')) {
+        match line.trim_end().strip_suffix('\\') {
+            Some(line) => whole += line,
+            None => {
+                whole += line;
+                whole.push('\n');
+            }
+        }
+    }
+    let collapsed: Vec<&str> = whole.trim().split_inclusive('\n').collect();
+    collapsed.concat()
+}
+
+/// The statements of a script.
+pub(super) fn statements(script: &str) -> Vec<Statement> {
+    let is_compound = script.split_whitespace().any(|word| COMPOUND.contains(&word)) || script.contains("<<");
+    if is_compound {
+        return vec![vec![script.trim().to_owned()]];
+    }
+    let parts = split(script, |rest| match rest {
+        // `;;` is of a case, which is left whole.
+        rest if rest.starts_with(';') || rest.starts_with('\n') => Some(1),
+        _ => None,
+    });
+    let of = |part: &str| {
+        let either = split(part, |rest| rest.starts_with("||").then_some(2)).len() > 1;
+        match either {
+            true => vec![part.trim().to_owned()],
+            false => split(part, |rest| rest.starts_with("&&").then_some(2)),
+        }
+    };
+    parts.iter().map(|part| of(part)).filter(|statement| !statement.is_empty()).collect()
+}
+
+/// The commands between the pipes of a command.
+pub(super) fn pipeline(command: &str) -> Vec<String> {
+    let is_second = |rest: &str| command[..command.len() - rest.len()].ends_with('|');
+    split(command, |rest| (rest.starts_with('|') && !rest.starts_with("||") && !is_second(rest)).then_some(1))
+}
+
+/// Every command in a text, of its conditions and loops too, without the words that stand before one.
+pub(super) fn parts(command: &str) -> Vec<String> {
+    let separator = |rest: &str| match rest {
+        rest if rest.starts_with("&&") || rest.starts_with("||") => Some(2),
+        rest if rest.starts_with(['|', ';', '\n']) => Some(1),
+        _ => None,
+    };
+    let mut parts = Vec::new();
+    for part in split(command, separator) {
+        let mut words = part.trim_start_matches(['(', '{', '!', ' ']);
+        while let Some(rest) = BEFORE.iter().find_map(|before| words.strip_prefix(before)) {
+            words = rest.trim_start();
+        }
+        let inner = words.trim_end_matches([')', '}', ' ']);
+        match part.starts_with('(') && inner != part {
+            true => parts.extend(self::parts(inner)),
+            false => parts.push(words.to_owned()),
+        }
+    }
+    parts
+}
+
+/// The parts of a text between separators, where a shell would see one: outside of quotes and parentheses. `separator` is given the
+/// rest of the text and says how long a separator at its beginning is. Parts of blanks alone are left out.
+fn split(text: &str, separator: impl Fn(&str) -> Option<usize>) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut state = Quotes::default();
+    let mut depth = 0_usize;
+    let mut skip = 0_usize;
+    for (at, c) in text.char_indices() {
+        if skip > 0 {
+            skip -= 1;
+            continue;
+        }
+        let is_plain = state.is_plain();
+        if is_plain
+            && depth == 0
+            && let Some(length) = separator(&text[at..])
+        {
+            // Separators are of ASCII.
+            skip = length - 1;
+            parts.push(String::new());
+            continue;
+        }
+        match c {
+            '(' if is_plain => depth += 1,
+            ')' if is_plain => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        state.take(c);
+        if let Some(part) = parts.last_mut() {
+            part.push(c);
+        }
+    }
+    parts.iter().map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
+}
+
+/// Where in quotes a place is.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Quotes {
+    single: bool,
+    double: bool,
+    backtick: bool,
+    escaped: bool,
+}
+
+impl Quotes {
+    fn is_plain(self) -> bool {
+        !self.single && !self.double && !self.backtick && !self.escaped
+    }
+
+    fn take(&mut self, c: char) {
+        if self.escaped {
+            self.escaped = false;
+            return;
+        }
+        match c {
+            '\\' if !self.single => self.escaped = true,
+            '\'' if !self.double => self.single = !self.single,
+            '"' if !self.single => self.double = !self.double,
+            '`' if !self.single => self.backtick = !self.backtick,
+            _ => {}
+        }
+    }
+}
+
+/// The words of a command as a shell would see them; none if it has no end.
+pub(super) fn words(command: &str) -> Vec<String> {
+    shlex::split(command).unwrap_or_default()
+}
+
+/// A word as a shell takes it for itself.
+pub(super) fn quoted(word: &str) -> String {
+    shlex::try_quote(word).map_or_else(|_| String::from("''"), std::borrow::Cow::into_owned)
+}
+
+/// Where an absolute path of an image lies here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lies {
+    /// In the folder of the stage.
+    InStage,
+    /// Among the tools that all stages share: this much of the path is left out.
+    InTools(usize),
+    /// It is a path of the system, and stays one.
+    InSystem,
+}
+
+/// A script in which the paths of the image are those of a folder, and the paths of the system that stayed.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Rewritten {
+    pub text: String,
+    pub system: Vec<String>,
+}
+
+/// Replaces the absolute paths of a shell script by paths below `$R` and `$T`. `lies` says where one lies, and whether it stands
+/// in single quotes, in which more things begin with a slash than paths.
+pub(super) fn rewrite(script: &str, lies: impl Fn(&str, bool) -> Lies) -> Rewritten {
+    let mut done = Rewritten::default();
+    let mut state = Quotes::default();
+    let mut before = None;
+    let mut rest = script;
+    while let Some(c) = rest.chars().next() {
+        let path = if c == '/' && begins_path(&done.text, before) { path_of(rest) } else { "" };
+        if path.len() > 1 {
+            match lies(path, state.single) {
+                Lies::InStage => put(&mut done.text, state, ROOT, path),
+                Lies::InTools(left_out) => {
+                    put(&mut done.text, state, TOOLS, path.get(left_out..).unwrap_or(""))
+                }
+                Lies::InSystem => {
+                    // What stands in single quotes is an argument of its own, or part of another program's text.
+                    if !state.single || before == Some('\'') && rest[path.len()..].starts_with('\'') {
+                        done.system.push(path.to_owned());
+                    }
+                    done.text += path;
+                }
+            }
+            before = path.chars().last();
+            rest = &rest[path.len()..];
+            continue;
+        }
+        state.take(c);
+        done.text.push(c);
+        before = Some(c);
+        rest = &rest[c.len_utf8()..];
+    }
+    done
+}
+
+/// In plain text the variable is quoted by itself; in single quotes these end before it.
+fn put(text: &mut String, state: Quotes, variable: &str, path: &str) {
+    let _a_string_takes_it = match (state.single, state.double) {
+        (true, _) => write!(text, "'\"${variable}\"'{path}"),
+        (_, true) => write!(text, "${{{variable}}}{path}"),
+        _ => write!(text, "\"${variable}\"{path}"),
+    };
+}
+
+/// Whether a slash after this may begin an absolute path: at the beginning of a word, of a value, or after a compiler's flag.
+fn begins_path(text: &str, before: Option<char>) -> bool {
+    match before {
+        None => true,
+        Some(c) if c.is_whitespace() || "='\"`(,;|&><:{".contains(c) => true,
+        Some('I' | 'L') => text.ends_with("-I") || text.ends_with("-L"),
+        Some(_) => false,
+    }
+}
+
+/// A path as they are written in scripts, without what follows it: `//` begins none.
+fn path_of(text: &str) -> &str {
+    let is_of_path = |c: char| c.is_ascii_alphanumeric() || "/._-+@%~".contains(c);
+    let end = text.find(|c| !is_of_path(c)).unwrap_or(text.len());
+    let path = &text[..end];
+    if path.starts_with("//") { "" } else { path }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn rewritten(script: &str) -> String {
+        let lies = |path: &str, quoted: bool| match path {
+            path if path.starts_with("/go/bin") => Lies::InTools(3),
+            path if path.starts_with("/usr/") || path.starts_with("/etc") => Lies::InSystem,
+            path if quoted && !path.starts_with("/app") => Lies::InSystem,
+            _ => Lies::InStage,
+        };
+        rewrite(script, lies).text
+    }
+
+    #[test]
+    fn a_script_is_split_as_a_shell_does() {
+        assert_eq!(
+            statements("apt-get update && apt-get install -y gcc; pip install 'a && b' && x"),
+            [vec!["apt-get update", "apt-get install -y gcc"], vec!["pip install 'a && b'", "x"]]
+        );
+        assert_eq!(statements("a && b || true; c"), [vec!["a && b || true"], vec!["c"]]);
+        assert_eq!(statements("a $(b && c; d) && (e; f)"), [vec!["a $(b && c; d)", "(e; f)"]]);
+        assert_eq!(statements("for f in *.c; do gcc $f; done"), [vec!["for f in *.c; do gcc $f; done"]]);
+        assert_eq!(pipeline("curl -s x | sh -"), ["curl -s x", "sh -"]);
+        assert_eq!(pipeline("a || b"), ["a || b"]);
+        assert_eq!(parts("if a; then b && c; fi"), ["a", "b", "c", "fi"]);
+        assert_eq!(parts("a | (b; c) || d"), ["a", "b", "c", "d"]);
+    }
+
+    #[test]
+    fn lines_are_joined_without_comments() {
+        assert_eq!(joined("a \\\n  # why\n  && b \\\n  c"), "a   && b   c");
+    }
+
+    #[test]
+    fn a_path_in_the_text_of_another_program_is_none_of_the_command() {
+        let system = |script: &str| rewrite(script, |_, _| Lies::InSystem).system;
+        assert_eq!(system("sed -i 's|/a/b|/etc/c|' x"), Vec::<String>::new());
+        assert_eq!(system("cp x '/etc/c' \"/etc/d\" /etc/e"), ["/etc/c", "/etc/d", "/etc/e"]);
+    }
+
+    #[test]
+    fn paths_of_the_image_are_those_of_a_folder() {
+        for (script, wanted) in [
+            ("cd /app && make PREFIX=/opt/x", "cd \"$R\"/app && make PREFIX=\"$R\"/opt/x"),
+            ("sed -i 's|x|/app/y|' \"/app/a b\"", "sed -i 's|x|'\"$R\"'/app/y|' \"${R}/app/a b\""),
+            ("cat '/app/y'", "cat ''\"$R\"'/app/y'"),
+            ("gcc -I/opt/i -L/opt/l a/b.c", "gcc -I\"$R\"/opt/i -L\"$R\"/opt/l a/b.c"),
+            ("curl https://a/b > /etc/x", "curl https://a/b > /etc/x"),
+            ("PATH=/go/bin:$PATH", "PATH=\"$T\"/bin:$PATH"),
+            ("sed '/#include/d' s/a/b/", "sed '/#include/d' s/a/b/"),
+        ] {
+            assert_eq!(rewritten(script), wanted, "{script}");
+        }
+    }
+
+    proptest! {
+        /// What has no path of the image stays as it is, and nothing is lost of the rest.
+        #[test]
+        fn no_script_is_too_much(script in "([a-z|&;()'\"\\\\$/ \n<#é]|&&|\\|\\||/app/x|/usr/y){0,40}") {
+            let _ = (statements(&script), pipeline(&script), parts(&script), words(&script), joined(&script));
+            let same = rewrite(&script, |_, _| Lies::InSystem);
+            prop_assert_eq!(same.text, script);
+        }
+    }
+}
