@@ -2,7 +2,6 @@
 #include <pistache/endpoint.h>
 #include <pistache/version.h>
 
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -29,7 +28,7 @@ int main(int argc, char* argv[]) try {
     return 0;
   }
   const Settings settings;
-  const auto router = make_router(std::chrono::milliseconds(settings.delay_ms));
+  const auto router = make_router(settings);
 
   // Before there are other threads, so that they leave the signal to this one.
   sigset_t sigterm;
@@ -38,7 +37,11 @@ int main(int argc, char* argv[]) try {
   pthread_sigmask(SIG_BLOCK, &sigterm, nullptr);
 
   Http::Endpoint server(Pistache::Address(Pistache::IP::loopback(), Pistache::Port(settings.port)));
-  server.init(Http::Endpoint::options().threads(settings.threads).flags(Pistache::Tcp::Options::ReuseAddr));
+  constexpr std::size_t longest_request = (32 << 20) + (16 << 10);  // an upload, and its head
+  server.init(Http::Endpoint::options()
+                  .threads(settings.threads)
+                  .flags(Pistache::Tcp::Options::ReuseAddr)
+                  .maxRequestSize(longest_request));
   server.setHandler(router.handler());
   if (settings.tls_cert) use_tls(server, settings);
   server.serveThreaded();
