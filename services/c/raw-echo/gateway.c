@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../server/json.h"
+#include "../json.h"
 
 enum { LONGEST_ANSWER = 1024 * 1024 };
 

@@ -1,7 +1,7 @@
 // `gateway`: asks another server of HTTP, on connections that each loop keeps.
 #pragma once
 
-#include "../server/http.h"
+#include "../http.h"
 
 struct gateway;
 

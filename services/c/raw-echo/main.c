@@ -5,7 +5,7 @@
 #include <strings.h>
 #include <zlib.h>
 
-#include "../server/http.h"
+#include "../http.h"
 #include "gateway.h"
 #include "products.h"
 

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "../server/json.h"
-#include "../server/settings.h"
+#include "../json.h"
+#include "../settings.h"
 
 enum { PRODUCTS = 50, MOST_TAGS = 8 };
 

@@ -1,7 +1,7 @@
 // Fifty products, and as many of them as a request wants, as JSON.
 #pragma once
 
-#include "../server/buffer.h"
+#include "../buffer.h"
 
 // Ends the program if the file cannot be read or holds anything else.
 void products_read(const char *path);

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../server/http.h"
+#include "../http.h"
 
 static int folder = -1;
 

@@ -4,7 +4,7 @@
 
 #include <libpq-fe.h>
 
-#include "../server/http.h"
+#include "../http.h"
 
 enum statement { WORLD_READ, WORLD_WRITE, FORTUNES, ITEM_READ, ITEM_LIST, ITEM_CREATE, ITEM_UPDATE };
 

@@ -3,8 +3,8 @@
 
 #include <endian.h>
 
-#include "../server/http.h"
-#include "../server/json.h"
+#include "../http.h"
+#include "../json.h"
 #include "database.h"
 
 enum { WORLDS = 10000, MOST_QUERIES = 500 };
