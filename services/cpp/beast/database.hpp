@@ -13,6 +13,7 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -94,8 +95,12 @@ class Link {
     connection_ = PQconnectdb(url_.c_str());
     if (PQstatus(connection_) != CONNECTION_OK) return false;
     for (const auto& [name, sql] : prepared) {
-      const Rows answer(PQprepare(connection_, name, sql, 0, nullptr));
-      if (*PQerrorMessage(connection_) != '\0') return false;
+      const std::unique_ptr<PGresult, decltype(&PQclear)> result(
+          PQprepare(connection_, name, sql, 0, nullptr), &PQclear);
+      const char* const state = PQresultErrorField(result.get(), PG_DIAG_SQLSTATE);
+      const bool no_table =
+          state && std::string_view(state) == "42P01";  // another contract has it: nothing asks
+      if (!no_table && PQresultStatus(result.get()) != PGRES_COMMAND_OK) return false;
     }
     if (PQsetnonblocking(connection_, 1) != 0 || PQenterPipelineMode(connection_) != 1) return false;
     socket_.assign(PQsocket(connection_));
