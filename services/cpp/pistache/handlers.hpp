@@ -71,16 +71,6 @@ inline Result benchmark(const Rest::Request& request, Http::ResponseWriter& resp
   return json(response, strings);
 }
 
-// Pistache keeps the body, and has no way to take it as it comes.
-inline Result upload(const Rest::Request& request, Http::ResponseWriter& response) {
-  const std::string& body = request.body();
-  const auto header = request.headers().tryGetRaw("X-Offset");
-  const auto last = static_cast<std::int64_t>(body.size()) - 1;
-  const auto offset = integer(header ? header->value() : "", 0, last);
-  if (!offset) return bad_request(response, "X-Offset is no place in the body");
-  return json(response, {{"bytes", body.size()}, {"byte", static_cast<unsigned char>(body[*offset])}});
-}
-
 inline Result list(const Rest::Request& request, Http::ResponseWriter& response,
                    const std::vector<Product>& products) {
   const auto count = integer(request.param(":count").as<std::string>(), 1, product_count);
@@ -140,7 +130,6 @@ inline Rest::Router make_router(const Settings& settings) {
 
   router.get("/framework", [](auto, auto response) { return json(response, {{"Hello", "world"}}); });
   router.get("/benchmark", [](auto request, auto response) { return benchmark(request, response); });
-  router.post("/upload", [](auto request, auto response) { return upload(request, response); });
 
   if (settings.products) {
     const auto products = std::make_shared<const std::vector<Product>>(read_products(settings.products));

@@ -37,11 +37,7 @@ int main(int argc, char* argv[]) try {
   pthread_sigmask(SIG_BLOCK, &sigterm, nullptr);
 
   Http::Endpoint server(Pistache::Address(Pistache::IP::loopback(), Pistache::Port(settings.port)));
-  constexpr std::size_t longest_request = (32 << 20) + (16 << 10);  // an upload, and its head
-  server.init(Http::Endpoint::options()
-                  .threads(settings.threads)
-                  .flags(Pistache::Tcp::Options::ReuseAddr)
-                  .maxRequestSize(longest_request));
+  server.init(Http::Endpoint::options().threads(settings.threads).flags(Pistache::Tcp::Options::ReuseAddr));
   server.setHandler(router.handler());
   if (settings.tls_cert) use_tls(server, settings);
   server.serveThreaded();
