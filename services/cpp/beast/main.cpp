@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends.hpp"
 #include "delays.hpp"
 #include "sessions.hpp"
 #include "settings.hpp"
@@ -36,6 +38,17 @@ void load(ssl::context& tls, const Settings& settings) {
   if (error) refuse("TLS_KEY cannot be used: " + error.message());
 }
 
+Site site_of(const Settings& settings) {
+  Site site;
+  if (settings.products) site.products = read_products(settings.products);
+  if (settings.folder) {
+    site.folder = settings.folder;
+    if (!std::filesystem::is_directory(site.folder))
+      refuse("FOLDER_STATIC: " + site.folder + " is no folder");
+  }
+  return site;
+}
+
 int main(int argc, char* argv[]) try {
   if (argc == 2 && std::string_view(argv[1]) == "--version") {
     std::cout << BOOST_VERSION / 100000 << '.' << BOOST_VERSION / 100 % 1000 << '.' << BOOST_VERSION % 100
@@ -51,21 +64,24 @@ int main(int argc, char* argv[]) try {
   std::optional<Delays> delays;
   if (settings.delay_ms > 0)
     delays.emplace(io, settings.threads, std::chrono::milliseconds(settings.delay_ms));
+  std::optional<Backends> backends;
+  if (settings.database || settings.upstream) backends.emplace(io, settings);
+  const Shared shared{site_of(settings), delays ? &*delays : nullptr, backends ? &*backends : nullptr};
 
   tcp::acceptor acceptor(io, {net::ip::address_v4::loopback(), settings.port});
   std::optional<ssl::context> tls;
-  Delays* const limit = delays ? &*delays : nullptr;
   if (settings.tls_cert) {
     tls.emplace(ssl::context::tls_server);
     load(*tls, settings);
-    accept(io, acceptor, [&tls, limit](tcp::socket socket) {
+    accept(io, acceptor, [&tls, &shared](tcp::socket socket) {
       beast::error_code gone;  // the client may be: the handshake says so
       socket.set_option(tcp::no_delay(true), gone);
-      std::make_shared<TlsSession>(std::move(socket), *tls, limit)->run();
+      std::make_shared<TlsSession>(std::move(socket), *tls, shared)->run();
     });
   } else {
-    accept(io, acceptor,
-           [limit](tcp::socket socket) { std::make_shared<PlainSession>(std::move(socket), limit)->run(); });
+    accept(io, acceptor, [&shared](tcp::socket socket) {
+      std::make_shared<PlainSession>(std::move(socket), shared)->run();
+    });
   }
 
   std::vector<std::thread> threads;

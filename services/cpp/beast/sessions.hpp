@@ -8,8 +8,11 @@
 #include <boost/beast/ssl.hpp>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <variant>
 
+#include "backends.hpp"
 #include "delays.hpp"
 #include "handlers.hpp"
 
@@ -19,17 +22,25 @@ using net::ip::tcp;
 
 constexpr std::chrono::hours idle_limit(1);
 
+// What all sessions share; null is what the service was started without.
+struct Shared {
+  Site site;
+  Delays* delays = nullptr;
+  Backends* backends = nullptr;
+};
+
 // What is the same with TLS and without. Derived has the stream, and closes it in its own way.
 template <typename Derived>
 class Session {
  public:
-  explicit Session(Delays* delays) : delays_(delays) {}
+  explicit Session(const Shared& shared) : shared_(shared) {}
 
  protected:
   void read() {
-    request_ = {};
+    parser_.emplace();
+    parser_->body_limit(MessageBody::upload_limit);  // of a body that is kept, MessageBody has a lower one
     beast::get_lowest_layer(derived().stream_).expires_after(idle_limit);
-    http::async_read(derived().stream_, buffer_, request_,
+    http::async_read(derived().stream_, buffer_, *parser_,
                      beast::bind_front_handler(&Session::on_read, derived().shared_from_this()));
   }
 
@@ -37,35 +48,55 @@ class Session {
   void on_read(beast::error_code error, std::size_t) {
     if (error == http::error::end_of_stream) return derived().close();
     if (error) return;  // gone: so is the last reference to this
-    if (delays_ == nullptr || !is_echo(request_)) return write();
-    delays_->wait([self = derived().shared_from_this()] {
-      net::dispatch(self->stream_.get_executor(), beast::bind_front_handler(&Session::write, self));
+    if (shared_.delays != nullptr && is_echo(parser_->get())) return delay();
+    if (shared_.backends != nullptr && ask_backends(*shared_.backends)) return;
+    answer();
+  }
+
+  void delay() {
+    shared_.delays->wait([self = derived().shared_from_this()] {
+      net::dispatch(self->stream_.get_executor(), beast::bind_front_handler(&Session::answer, self));
     });
   }
 
-  void write() {
-    response_ = handle(request_);
-    http::async_write(derived().stream_, response_,
-                      beast::bind_front_handler(&Session::on_write, derived().shared_from_this()));
+  // Whether it is they that answer; then they may do so on any thread.
+  bool ask_backends(Backends& backends) {
+    return backends.handle(parser_->get(), [self = derived().shared_from_this()](Response response) {
+      net::dispatch(self->stream_.get_executor(),
+                    [self, response = std::move(response)]() mutable { self->write(std::move(response)); });
+    });
+  }
+
+  void answer() { write(handle(parser_->get(), shared_.site)); }
+
+  void write(AnyResponse response) {
+    response_ = std::move(response);
+    std::visit(
+        [this](auto& message) {
+          http::async_write(derived().stream_, message,
+                            beast::bind_front_handler(&Session::on_write, derived().shared_from_this()));
+        },
+        response_);
   }
 
   void on_write(beast::error_code error, std::size_t) {
     if (error) return;
-    if (response_.need_eof()) return derived().close();  // the client asked for `Connection: close`
+    const bool closes = std::visit([](const auto& message) { return message.need_eof(); }, response_);
+    if (closes) return derived().close();  // the client asked for `Connection: close`
     read();
   }
 
   Derived& derived() { return static_cast<Derived&>(*this); }
 
   beast::flat_buffer buffer_;
-  Request request_;
-  Response response_;
-  Delays* const delays_;
+  std::optional<http::request_parser<MessageBody>> parser_;
+  AnyResponse response_;
+  const Shared& shared_;
 };
 
 class PlainSession : public Session<PlainSession>, public std::enable_shared_from_this<PlainSession> {
  public:
-  PlainSession(tcp::socket socket, Delays* delays) : Session(delays), stream_(std::move(socket)) {}
+  PlainSession(tcp::socket socket, const Shared& shared) : Session(shared), stream_(std::move(socket)) {}
 
   void run() {
     net::dispatch(stream_.get_executor(), beast::bind_front_handler(&PlainSession::read, shared_from_this()));
@@ -84,8 +115,8 @@ class PlainSession : public Session<PlainSession>, public std::enable_shared_fro
 
 class TlsSession : public Session<TlsSession>, public std::enable_shared_from_this<TlsSession> {
  public:
-  TlsSession(tcp::socket socket, ssl::context& tls, Delays* delays)
-      : Session(delays), stream_(std::move(socket), tls) {}
+  TlsSession(tcp::socket socket, ssl::context& tls, const Shared& shared)
+      : Session(shared), stream_(std::move(socket), tls) {}
 
   void run() {
     net::dispatch(stream_.get_executor(),

@@ -6,10 +6,19 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <optional>
+#include <string>
 #include <string_view>
 
+#include "crud.hpp"
+#include "database.hpp"
 #include "handlers.hpp"
 #include "settings.hpp"
+#include "worlds.hpp"
+
+bool is_url(std::string_view text, std::string_view scheme) {
+  return text.substr(0, scheme.size()) == scheme && text.size() > scheme.size();
+}
 
 // Returns only where the port cannot be served: SIGTERM ends the program.
 int serve(httplib::Server& server, const Settings& settings) {
@@ -17,6 +26,22 @@ int serve(httplib::Server& server, const Settings& settings) {
   if (!settings.keep_alive) server.set_keep_alive_max_count(1);
   if (settings.nodelay) server.set_tcp_nodelay(true);
   add_routes(server, std::chrono::milliseconds(settings.delay_ms));
+  if (settings.products) add_product_routes(server, read_products(settings.products));
+  if (settings.folder && !server.set_mount_point("/static", settings.folder))
+    refuse("FOLDER_STATIC: " + std::string(settings.folder) + " is no folder");
+  if (settings.upstream) {
+    if (!httplib::Client(settings.upstream).is_valid() || !is_url(settings.upstream, "http://"))
+      refuse("UPSTREAM_URL must be a URL such as http://127.0.0.1:8080");
+    add_gateway_route(server, settings.upstream);
+  }
+  std::optional<Pool> pool;
+  if (settings.database) {
+    if (!is_url(settings.database, "postgres://") && !is_url(settings.database, "postgresql://"))
+      refuse("DATABASE_URL is no URL of PostgreSQL");
+    pool.emplace(settings.database, settings.database_connections);
+    add_world_routes(server, *pool);
+    add_item_routes(server, *pool);
+  }
 
   if (!server.listen("127.0.0.1", settings.port)) {
     std::cerr << "cannot listen on 127.0.0.1:" << settings.port << '\n';

@@ -37,6 +37,13 @@ struct Settings {
   int threads = integer_from_environment("THREADS", 1, 1024, "1");
   int delay_ms = integer_from_environment("DELAY_MS", 0, 60000, "0");
 
+  // Null where the service is started without it: then it has no such routes.
+  const char* products = std::getenv("DATA_PRODUCTS");
+  const char* folder = std::getenv("FOLDER_STATIC");
+  const char* upstream = std::getenv("UPSTREAM_URL");
+  const char* database = std::getenv("DATABASE_URL");
+  int database_connections = integer_from_environment("DATABASE_MAX_CONN", 1, 10000, "8");
+
   // PEM files; null where the port does not speak TLS.
   const char* tls_cert = std::getenv("TLS_CERT");
   const char* tls_key = std::getenv("TLS_KEY");

@@ -7,10 +7,17 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "products.hpp"
+#include "settings.hpp"
 
 namespace Http = Pistache::Http;
 namespace Rest = Pistache::Rest;
@@ -33,6 +40,16 @@ inline Result bad_request(Http::ResponseWriter& response, const std::string& why
   return text(response, why, Http::Code::Bad_Request);
 }
 
+// The whole of a text as an integer of this range.
+template <typename Text>
+std::optional<std::int64_t> integer(const Text& text, std::int64_t lowest, std::int64_t highest) {
+  std::int64_t value = 0;
+  const auto last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (error != std::errc() || end != last || value < lowest || value > highest) return {};
+  return value;
+}
+
 inline Result echo(const Rest::Request& request, Http::ResponseWriter& response) {
   auto message = nlohmann::json::parse(request.body(), nullptr, /*allow_exceptions=*/false);
   if (!message.is_object()) return bad_request(response, "not a JSON object");
@@ -43,16 +60,48 @@ inline Result echo(const Rest::Request& request, Http::ResponseWriter& response)
 inline Result benchmark(const Rest::Request& request, Http::ResponseWriter& response) {
   unsigned count = 10'000;
   if (const auto value = request.query().get("count")) {
-    const auto last = value->data() + value->size();
-    const auto [end, error] = std::from_chars(value->data(), last, count);
-    if (error != std::errc() || end != last || count > 1'000'000)
-      return bad_request(response, "count is no integer from 0 to 1000000");
+    const auto number = integer(*value, 0, 1'000'000);
+    if (!number) return bad_request(response, "count is no integer from 0 to 1000000");
+    count = static_cast<unsigned>(*number);
   }
   std::vector<std::string> strings;
   strings.reserve(count);
   for (unsigned i = 0; i < count; ++i) strings.push_back("Index " + std::to_string(i));
   strings.resize(std::min(count, 10u));
   return json(response, strings);
+}
+
+inline Result list(const Rest::Request& request, Http::ResponseWriter& response,
+                   const std::vector<Product>& products) {
+  const auto count = integer(request.param(":count").as<std::string>(), 1, product_count);
+  const auto factor = integer(request.query().get("m").value_or(""), 1, 1'000'000);
+  if (!count || !factor) return bad_request(response, "count or m is no integer of its range");
+  return json(response, list_products(products, static_cast<int>(*count), *factor));
+}
+
+// What `serveFile` is given as a type; from the ending of a name alone it finds none that it sends.
+inline Http::Mime::MediaType media_type(const std::filesystem::path& name) {
+  const auto ending = name.extension();
+  if (ending == ".css") return MIME(Text, Css);
+  if (ending == ".html") return MIME(Text, Html);
+  if (ending == ".js") return MIME(Application, Javascript);
+  if (ending == ".json") return MIME(Application, Json);
+  if (ending == ".svg") return Http::Mime::MediaType::fromString("image/svg+xml");
+  if (ending == ".txt") return MIME(Text, Plain);
+  if (ending == ".webp") return Http::Mime::MediaType::fromString("image/webp");
+  // The type of today is font/woff2, but Pistache refuses what begins with "font".
+  if (ending == ".woff2") return Http::Mime::MediaType::fromString("application/font-woff2");
+  return MIME(Application, OctetStream);
+}
+
+inline Result file(const Rest::Request& request, Http::ResponseWriter& response,
+                   const std::filesystem::path& folder) {
+  const auto name = request.param(":name").as<std::string>();
+  const auto path = folder / name;
+  if (name.find("..") != name.npos || !std::filesystem::is_regular_file(path))
+    return text(response, "not found", Http::Code::Not_Found);
+  Http::serveFile(response, path.string(), media_type(name));
+  return Result::Ok;
 }
 
 // Pistache says `Connection: Close` to whoever sends no `Connection`, and keeps the connection all the same.
@@ -62,7 +111,8 @@ inline bool say_no_close(Http::Request& request, Http::ResponseWriter& response)
   return true;
 }
 
-inline Rest::Router make_router(std::chrono::milliseconds delay) {
+inline Rest::Router make_router(const Settings& settings) {
+  const auto delay = std::chrono::milliseconds(settings.delay_ms);
   Rest::Router router;
   router.addMiddleware(Rest::Routes::middleware(&say_no_close));
 
@@ -80,5 +130,17 @@ inline Rest::Router make_router(std::chrono::milliseconds delay) {
 
   router.get("/framework", [](auto, auto response) { return json(response, {{"Hello", "world"}}); });
   router.get("/benchmark", [](auto request, auto response) { return benchmark(request, response); });
+
+  if (settings.products) {
+    const auto products = std::make_shared<const std::vector<Product>>(read_products(settings.products));
+    router.get("/json/:count",
+               [products](auto request, auto response) { return list(request, response, *products); });
+  }
+  if (settings.folder) {
+    const std::filesystem::path folder = settings.folder;
+    if (!std::filesystem::is_directory(folder)) refuse("FOLDER_STATIC is no folder");
+    router.get("/static/:name",
+               [folder](auto request, auto response) { return file(request, response, folder); });
+  }
   return router;
 }

@@ -2,7 +2,6 @@
 #include <pistache/endpoint.h>
 #include <pistache/version.h>
 
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -29,7 +28,7 @@ int main(int argc, char* argv[]) try {
     return 0;
   }
   const Settings settings;
-  const auto router = make_router(std::chrono::milliseconds(settings.delay_ms));
+  const auto router = make_router(settings);
 
   // Before there are other threads, so that they leave the signal to this one.
   sigset_t sigterm;

@@ -37,6 +37,10 @@ struct Settings {
   int threads = integer_from_environment("THREADS", 1, 1024, "1");
   int delay_ms = integer_from_environment("DELAY_MS", 0, 60000, "0");
 
+  // Null where the service is started without it: then it has no such routes.
+  const char* products = std::getenv("DATA_PRODUCTS");
+  const char* folder = std::getenv("FOLDER_STATIC");
+
   // PEM files; null where the port does not speak TLS.
   const char* tls_cert = std::getenv("TLS_CERT");
   const char* tls_key = std::getenv("TLS_KEY");

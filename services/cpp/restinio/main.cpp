@@ -29,7 +29,7 @@ ServerSettings configured(ServerSettings server, const Settings& settings) {
       .port(settings.port)
       .max_pipelined_requests(16)
       .read_next_http_message_timelimit(std::chrono::hours(1))
-      .request_handler(make_router(std::chrono::milliseconds(settings.delay_ms)));
+      .request_handler(make_router(settings));
 }
 
 template <typename OneThread, typename ThreadPool, typename Configure>
