@@ -5,7 +5,7 @@ require 'pg'
 
 require_relative 'settings'
 
-# The pool of connections; each prepares the statements of all routes.
+# The pool of connections.
 module Database
   ITEM = 'id, name, category, price, quantity'
 
@@ -20,10 +20,18 @@ module Database
                      "WHERE id = $1 RETURNING #{ITEM}"
   }.freeze
 
+  # Prepares each statement when it is first asked for.
+  class Connection < PG::Connection
+    def run(name, values = [])
+      @prepared ||= {}
+      @prepared[name] ||= prepare(name, STATEMENTS.fetch(name))
+      exec_prepared(name, values)
+    end
+  end
+
   def self.connect
-    connection = PG.connect(Settings::DATABASE_URL)
+    connection = Connection.new(Settings::DATABASE_URL)
     connection.type_map_for_results = PG::BasicTypeMapForResults.new(connection)
-    STATEMENTS.each { |name, sql| connection.prepare(name, sql) }
     connection
   end
   private_class_method :connect

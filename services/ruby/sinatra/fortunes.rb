@@ -10,7 +10,7 @@ module Fortunes
     app.helpers self
 
     app.get '/fortunes' do
-      rows = Database::POOL.with { |database| database.exec_prepared('fortunes').to_a }
+      rows = Database::POOL.with { |database| database.run('fortunes').to_a }
       content_type :html
       erb :fortunes, locals: { fortunes: [*rows, ADDED].sort_by { |fortune| fortune['message'] } }
     end

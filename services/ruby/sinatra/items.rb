@@ -33,14 +33,14 @@ module Items
     halt 400 unless text?(category)
     limit = integer(params['limit'], 1..50)
     rows = Database::POOL.with do |database|
-      database.exec_prepared('list_items', [category, limit, (page - 1) * limit]).to_a
+      database.run('list_items', [category, limit, (page - 1) * limit]).to_a
     end
     { 'items' => rows, 'page' => page, 'limit' => limit }
   end
 
   # The row that the statement gives, if any.
   def item(statement, values)
-    row = Database::POOL.with { |database| database.exec_prepared(statement, values).first }
+    row = Database::POOL.with { |database| database.run(statement, values).first }
     row || halt(404)
   end
 

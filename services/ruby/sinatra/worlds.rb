@@ -23,7 +23,7 @@ module Worlds
   end
 
   def read_world(database, id)
-    row = database.exec_prepared('read_world', [id]).first
+    row = database.run('read_world', [id]).first
     { 'id' => row['id'], 'randomNumber' => row['randomnumber'] }
   end
 
@@ -32,7 +32,7 @@ module Worlds
     ids = IDS.to_a.sample(count).sort
     worlds = ids.map { |id| read_world(database, id).merge('randomNumber' => rand(IDS)) }
     database.transaction do
-      worlds.each { |world| database.exec_prepared('write_world', world.values_at('id', 'randomNumber')) }
+      worlds.each { |world| database.run('write_world', world.values_at('id', 'randomNumber')) }
     end
     worlds
   end
