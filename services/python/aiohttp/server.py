@@ -6,7 +6,9 @@ import sys
 import aiohttp
 import uvloop
 from aiohttp import web
+from aiohttp.web_fileresponse import CONTENT_TYPES
 
+import upload
 from settings import Settings, read_settings
 
 routes = web.RouteTableDef()
@@ -76,6 +78,35 @@ async def benchmark(request: web.Request) -> web.Response:
     return web.json_response(strings[:10])
 
 
+def add_configured_routes(app: web.Application, settings: Settings) -> None:
+    """What the environment asks for; of the rest not even the modules are loaded."""
+    if settings.database_url is not None:
+        import database
+        import fortunes
+        import items
+        import worlds
+
+        database.add_database(app, settings)
+        fortunes.add_templates(app)
+        app.add_routes(worlds.routes)
+        app.add_routes(fortunes.routes)
+        app.add_routes(items.routes)
+    if settings.products is not None:
+        import products
+
+        app[products.PRODUCTS] = settings.products
+        app.add_routes(products.routes)
+    if settings.folder_static is not None:
+        CONTENT_TYPES.add_type("font/woff2", ".woff2")
+        CONTENT_TYPES.add_type("image/webp", ".webp")
+        app.router.add_static("/static/", settings.folder_static)
+    if settings.upstream_url is not None:
+        import gateway
+
+        gateway.add_upstream(app, settings.upstream_url)
+        app.add_routes(gateway.routes)
+
+
 def tls_context(settings: Settings) -> ssl.SSLContext | None:
     if settings.tls_cert is None:
         return None
@@ -92,6 +123,8 @@ def main() -> None:
     settings = read_settings()
     app = web.Application()
     app.add_routes(routes)
+    app.add_routes(upload.routes)
+    add_configured_routes(app, settings)
     if settings.delay_ms > 0:
         app[DELAY] = Delay(settings.threads, settings.delay_ms / 1000)
 

@@ -2,8 +2,11 @@ import asyncio
 from typing import Any
 
 from blacksheep import Application, FromJSON, FromQuery, Response, get, json, post, text
+from blacksheep.common.files.pathsutils import MIME_BY_EXTENSION
 from blacksheep.exceptions import BadRequest
+from blacksheep.server.files import get_default_extensions
 
+import upload  # noqa: F401
 from settings import read_settings
 
 app = Application()
@@ -64,3 +67,18 @@ async def benchmark(count: FromQuery[int] = FromQuery(10_000)) -> Response:
         raise BadRequest("count is an integer from 0 to 1000000")
     strings = [f"Index {i}" for i in range(count.value)]
     return json(strings[:10])
+
+
+# What the environment asks for; of the rest not even the modules are loaded.
+if settings.products is not None:
+    import products
+
+    app.mount_registry.auto_events = True
+    app.mount("/compress", products.compressed)
+if settings.folder_static is not None:
+    MIME_BY_EXTENSION[".webp"] = "image/webp"
+    app.serve_files(
+        settings.folder_static,
+        root_path="static",
+        extensions={*get_default_extensions(), ".json"},
+    )

@@ -1,11 +1,12 @@
 """What the program is told, by environment variables and by nothing else."""
 
+import json
 import os
 import re
 import socket
 import ssl
 import sys
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 
 class Settings(NamedTuple):
@@ -14,6 +15,8 @@ class Settings(NamedTuple):
     delay_ms: int
     tls_cert: str | None
     tls_key: str | None
+    products: list[dict[str, Any]] | None
+    folder_static: str | None
 
     @property
     def workers(self) -> int:
@@ -36,6 +39,8 @@ def read_settings() -> Settings:
         delay_ms=_integer("DELAY_MS", 0, 60000, "0"),
         tls_cert=tls_cert,
         tls_key=tls_key,
+        products=_products(),
+        folder_static=_folder("FOLDER_STATIC"),
     )
 
 
@@ -44,6 +49,27 @@ def _integer(name: str, low: int, high: int, default: str = "") -> int:
     if re.fullmatch("[0-9]{1,9}", text) and low <= int(text) <= high:
         return int(text)
     _refuse(f"{name} must be an integer from {low} to {high}")
+
+
+def _folder(name: str) -> str | None:
+    folder = os.environ.get(name)
+    if folder is not None and not os.path.isdir(folder):
+        _refuse(f"{name} must be a folder")
+    return folder
+
+
+def _products() -> list[dict[str, Any]] | None:
+    file = os.environ.get("DATA_PRODUCTS")
+    if file is None:
+        return None
+    try:
+        with open(file, encoding="utf-8") as text:
+            products = json.load(text)
+    except (OSError, ValueError) as error:
+        _refuse(f"DATA_PRODUCTS cannot be read: {error}")
+    if not isinstance(products, list):
+        _refuse("DATA_PRODUCTS must be an array")
+    return products
 
 
 def _tls_files() -> tuple[str | None, str | None]:

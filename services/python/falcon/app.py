@@ -4,6 +4,7 @@ import falcon
 from falcon import Request, Response
 
 from settings import read_settings
+from upload import Upload
 
 settings = read_settings()
 
@@ -58,3 +59,12 @@ app.add_route("/test/status", Text("OK"))
 app.add_route("/test/labels/{label}", Labels())
 app.add_route("/framework", Framework())
 app.add_route("/benchmark", Benchmark())
+app.add_route("/upload", Upload())
+
+# What the environment asks for; of the rest not even the modules are loaded.
+if settings.products is not None:
+    import products
+
+    app.add_route(products.ROUTE, products.Totals())
+if settings.folder_static is not None:
+    app.add_static_route("/static", settings.folder_static)

@@ -1,12 +1,27 @@
 import asyncio
+import mimetypes
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Query
 from fastapi.responses import PlainTextResponse
+from fastapi.staticfiles import StaticFiles
 
+import upload
 from settings import read_settings
 
-app = FastAPI()
+at_end = AsyncExitStack()
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async with at_end:
+        yield
+
+
+app = FastAPI(lifespan=lifespan)
+app.include_router(upload.router)
 
 
 class Delay:
@@ -63,3 +78,30 @@ async def benchmark(
 ) -> list[str]:
     strings = [f"Index {i}" for i in range(count)]
     return strings[:10]
+
+
+# What the environment asks for; of the rest not even the modules are loaded.
+if settings.database_url is not None:
+    import database
+    import fortunes
+    import items
+    import worlds
+
+    app.include_router(worlds.router)
+    app.include_router(fortunes.router)
+    app.include_router(items.router)
+    at_end.push_async_callback(database.engine.dispose)
+if settings.products is not None:
+    import products
+
+    app.include_router(products.router)
+    app.mount("/compress", products.compressed)
+if settings.folder_static is not None:
+    mimetypes.add_type("font/woff2", ".woff2")
+    mimetypes.add_type("image/webp", ".webp")
+    app.mount("/static", StaticFiles(directory=settings.folder_static))
+if settings.upstream_url is not None:
+    import gateway
+
+    app.include_router(gateway.router)
+    at_end.push_async_callback(gateway.client.aclose)

@@ -1,13 +1,37 @@
+import mimetypes
 import re
 import threading
 import time
 
 from flask import Flask, Response, abort, jsonify, request
 
+import upload
 from settings import read_settings
 
-app = Flask(__name__)
 settings = read_settings()
+app = Flask(__name__, static_folder=settings.folder_static, static_url_path="/static")
+app.register_blueprint(upload.blueprint)
+
+# What the environment asks for; of the rest not even the modules are loaded.
+if settings.database_url is not None:
+    import fortunes
+    import items
+    import worlds
+
+    app.register_blueprint(worlds.blueprint)
+    app.register_blueprint(fortunes.blueprint)
+    app.register_blueprint(items.blueprint)
+if settings.products is not None:
+    import products
+
+    app.register_blueprint(products.blueprint)
+if settings.folder_static is not None:
+    mimetypes.add_type("font/woff2", ".woff2")
+    mimetypes.add_type("image/webp", ".webp")
+if settings.upstream_url is not None:
+    import gateway
+
+    app.register_blueprint(gateway.blueprint)
 
 # Of use with the development server alone, which starts a thread for every
 # connection: gunicorn has THREADS of them anyway.

@@ -1,10 +1,14 @@
 import asyncio
+import mimetypes
 from typing import Annotated, Any
 
 from litestar import Litestar, MediaType, get, post
 from litestar.params import Parameter
+from litestar.static_files import create_static_files_router
+from litestar.types import ControllerRouterHandler
 
 from settings import read_settings
+from upload import upload
 
 
 class Delay:
@@ -63,4 +67,27 @@ async def benchmark(
     return strings[:10]
 
 
-app = Litestar([hello, api_test, receive, status, label, framework, benchmark])
+routes: list[ControllerRouterHandler] = [
+    hello,
+    api_test,
+    receive,
+    status,
+    label,
+    framework,
+    benchmark,
+    upload,
+]
+
+# What the environment asks for; of the rest not even the modules are loaded.
+if settings.products is not None:
+    import products
+
+    routes += [products.plain, products.compressed]
+if settings.folder_static is not None:
+    mimetypes.add_type("font/woff2", ".woff2")
+    mimetypes.add_type("image/webp", ".webp")
+    routes.append(
+        create_static_files_router("/static", directories=[settings.folder_static])
+    )
+
+app = Litestar(routes)

@@ -1,4 +1,5 @@
 import asyncio
+import mimetypes
 import re
 import signal
 import sys
@@ -7,11 +8,13 @@ import sanic
 from sanic import HTTPResponse, Request, Sanic, json, text
 from sanic.exceptions import BadRequest
 
+import upload
 from settings import Settings, read_settings, refuse_busy_port
 
 app = Sanic("tare")
 app.config.GRACEFUL_SHUTDOWN_TIMEOUT = 0.3
 app.config.RESPONSE_TIMEOUT = 3600
+app.blueprint(upload.blueprint)
 
 
 class Delay:
@@ -77,6 +80,22 @@ async def benchmark(request: Request) -> HTTPResponse:
         raise BadRequest("count is an integer from 0 to 1000000")
     strings = [f"Index {i}" for i in range(int(count))]
     return json(strings[:10])
+
+
+def add_configured_routes(settings: Settings) -> None:
+    """What the environment asks for; of the rest not even the modules are loaded."""
+    if settings.products is not None:
+        import products
+
+        app.blueprint(products.blueprint)
+    if settings.folder_static is not None:
+        mimetypes.add_type("font/woff2", ".woff2")
+        mimetypes.add_type("image/webp", ".webp")
+        app.static("/static", settings.folder_static)
+
+
+if sys.argv[1:] != ["--version"]:
+    add_configured_routes(read_settings())  # each worker imports this file anew
 
 
 def tls_files(settings: Settings) -> dict[str, str] | None:

@@ -1,12 +1,17 @@
 import asyncio
+import mimetypes
 import re
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
 
+import upload
 from settings import read_settings
 
 
@@ -67,14 +72,46 @@ async def benchmark(request: Request) -> JSONResponse:
     return JSONResponse(strings[:10])
 
 
-app = Starlette(
-    routes=[
-        Route("/", hello),
-        Route("/api/test", api_test),
-        Route("/test", receive, methods=["POST"]),
-        Route("/test/status", status),
-        Route("/test/labels/{label}", label),
-        Route("/framework", framework),
-        Route("/benchmark", benchmark),
-    ]
-)
+routes: list[BaseRoute] = [
+    Route("/", hello),
+    Route("/api/test", api_test),
+    Route("/test", receive, methods=["POST"]),
+    Route("/test/status", status),
+    Route("/test/labels/{label}", label),
+    Route("/framework", framework),
+    Route("/benchmark", benchmark),
+    *upload.routes,
+]
+at_end = AsyncExitStack()
+
+# What the environment asks for; of the rest not even the modules are loaded.
+if settings.database_url is not None:
+    import database
+    import fortunes
+    import items
+    import worlds
+
+    routes += worlds.routes + fortunes.routes + items.routes
+    at_end.push_async_callback(database.engine.dispose)
+if settings.products is not None:
+    import products
+
+    routes += products.routes
+if settings.folder_static is not None:
+    mimetypes.add_type("font/woff2", ".woff2")
+    mimetypes.add_type("image/webp", ".webp")
+    routes.append(Mount("/static", StaticFiles(directory=settings.folder_static)))
+if settings.upstream_url is not None:
+    import gateway
+
+    routes += gateway.routes
+    at_end.push_async_callback(gateway.client.aclose)
+
+
+@asynccontextmanager
+async def lifespan(app: Starlette) -> AsyncIterator[None]:
+    async with at_end:
+        yield
+
+
+app = Starlette(routes=routes, lifespan=lifespan)

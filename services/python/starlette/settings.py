@@ -1,11 +1,13 @@
 """What the program is told, by environment variables and by nothing else."""
 
+import json
 import os
 import re
 import socket
 import ssl
 import sys
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
+from urllib.parse import urlsplit
 
 
 class Settings(NamedTuple):
@@ -14,6 +16,11 @@ class Settings(NamedTuple):
     delay_ms: int
     tls_cert: str | None
     tls_key: str | None
+    database_url: str | None
+    database_max_conn: int
+    products: list[dict[str, Any]] | None
+    folder_static: str | None
+    upstream_url: str | None
 
     @property
     def workers(self) -> int:
@@ -24,6 +31,11 @@ class Settings(NamedTuple):
     def slots(self) -> int:
         """Messages that may be in their delay at once in one worker."""
         return self.threads // self.workers
+
+    @property
+    def connections(self) -> int:
+        """Connections to the database of one worker."""
+        return max(1, self.database_max_conn // self.workers)
 
 
 def read_settings() -> Settings:
@@ -36,6 +48,11 @@ def read_settings() -> Settings:
         delay_ms=_integer("DELAY_MS", 0, 60000, "0"),
         tls_cert=tls_cert,
         tls_key=tls_key,
+        database_url=_url("DATABASE_URL", "postgres", "postgresql"),
+        database_max_conn=_integer("DATABASE_MAX_CONN", 1, 10000, "8"),
+        products=_products(),
+        folder_static=_folder("FOLDER_STATIC"),
+        upstream_url=_url("UPSTREAM_URL", "http"),
     )
 
 
@@ -44,6 +61,40 @@ def _integer(name: str, low: int, high: int, default: str = "") -> int:
     if re.fullmatch("[0-9]{1,9}", text) and low <= int(text) <= high:
         return int(text)
     _refuse(f"{name} must be an integer from {low} to {high}")
+
+
+def _url(name: str, *schemes: str) -> str | None:
+    text = os.environ.get(name)
+    if text is not None:
+        try:
+            url = urlsplit(text)
+            valid = url.scheme in schemes and url.hostname and url.port != 0
+        except ValueError:
+            valid = False
+        if not valid:
+            _refuse(f"{name} must be a URL that begins with {schemes[0]}://")
+    return text
+
+
+def _folder(name: str) -> str | None:
+    folder = os.environ.get(name)
+    if folder is not None and not os.path.isdir(folder):
+        _refuse(f"{name} must be a folder")
+    return folder
+
+
+def _products() -> list[dict[str, Any]] | None:
+    file = os.environ.get("DATA_PRODUCTS")
+    if file is None:
+        return None
+    try:
+        with open(file, encoding="utf-8") as text:
+            products = json.load(text)
+    except (OSError, ValueError) as error:
+        _refuse(f"DATA_PRODUCTS cannot be read: {error}")
+    if not isinstance(products, list):
+        _refuse("DATA_PRODUCTS must be an array")
+    return products
 
 
 def _tls_files() -> tuple[str | None, str | None]:

@@ -1,15 +1,17 @@
 # frozen_string_literal: true
 
-require 'json'
 require 'sinatra/base'
 
 require_relative 'delay'
+require_relative 'helpers'
 require_relative 'settings'
+require_relative 'upload'
 
 # What the service answers.
 class App < Sinatra::Base
   set :default_content_type, 'text/plain'
   disable :dump_errors
+  helpers Helpers
 
   set :delay, nil
   set :delay, Delay.new(Settings::THREADS, Settings::DELAY_MS / 1000.0) if Settings::DELAY_MS.positive?
@@ -36,23 +38,29 @@ class App < Sinatra::Base
     json strings.first(10)
   end
 
+  register Upload
+
+  # What the environment asks for; of the rest not even the files are loaded.
+  if Settings::DATABASE_URL
+    require_relative 'fortunes'
+    require_relative 'items'
+    require_relative 'worlds'
+
+    register Worlds, Fortunes, Items
+  end
+  if Settings::PRODUCTS
+    require_relative 'products'
+
+    helpers Products
+    get('/json/:count') { totals(params['count']) }
+  end
+  if Settings::UPSTREAM_URL
+    require_relative 'gateway'
+
+    register Gateway
+  end
+
   private
-
-  def json(value)
-    content_type :json
-    JSON.generate(value)
-  end
-
-  # What is no JSON object is nil.
-  def parse_object(text)
-    utf8 = String.new(text, encoding: Encoding::UTF_8)
-    return unless utf8.valid_encoding?
-
-    value = JSON.parse(utf8)
-    value if value.is_a?(Hash)
-  rescue JSON::ParserError
-    nil
-  end
 
   # What is no integer from 0 to 1000000 is nil.
   def parse_count(text)

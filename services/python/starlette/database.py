@@ -1,0 +1,43 @@
+"""The engine, which is the pool of connections, and the tables."""
+
+from sqlalchemy import Column, Integer, MetaData, Table, Text, make_url
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from settings import read_settings
+
+settings = read_settings()
+url = make_url(settings.database_url)
+
+engine = create_async_engine(
+    # asyncpg has another name for what libpq calls sslmode.
+    url.set(drivername="postgresql+asyncpg").difference_update_query(["sslmode"]),
+    connect_args={"ssl": url.query.get("sslmode", "prefer")},
+    pool_size=settings.connections,
+    max_overflow=0,
+)
+
+metadata = MetaData()
+
+world = Table(
+    "world",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("randomnumber", Integer, nullable=False),
+)
+
+fortune = Table(
+    "fortune",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("message", Text, nullable=False),
+)
+
+items = Table(
+    "items",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("category", Text, nullable=False),
+    Column("price", Integer, nullable=False),
+    Column("quantity", Integer, nullable=False),
+)
