@@ -36,7 +36,7 @@ pub(super) fn check(
                 return Err(wrong(&format!("\"{name}\""), message));
             }
         }
-        for path in std::iter::once(into).chain(patch).filter(|path| !is_within(path)) {
+        if let Some(path) = std::iter::once(into).chain(patch).find(|path| !is_within(path)) {
             let path = path.display();
             let message = format!("\"{path}\" is no path within the service's folder");
             return Err(wrong(&format!("\"{path}\""), message));
