@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, bail};
 use tare_host::foreign::quotable;
 use tare_service::{
-    catalogue::{Service, Source},
+    catalogue::{GitSource, Service},
     workspace::Workspace,
 };
 
@@ -76,7 +76,7 @@ pub(crate) fn commands<'s>(services: impl IntoIterator<Item = &'s Service>) -> B
         let built = service.build.iter().map(|step| &step.command);
         let own = [&service.run.command, &service.version.command];
         let written = required.chain(built).chain(own).filter(|words| !words.is_empty()).cloned();
-        let fetched = service.sources.iter().map(Source::command);
+        let fetched = service.sources.iter().map(GitSource::command);
         written.chain(fetched).map(|words| line(&words))
     };
     written.flat_map(of).collect()

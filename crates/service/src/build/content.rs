@@ -9,7 +9,7 @@ use std::{
 
 use ignore::{WalkBuilder, gitignore::Gitignore};
 
-use crate::catalogue::{Source, Step};
+use crate::catalogue::{GitSource, Step};
 
 /// Variables that change what compilers and package managers make of the same files.
 const VARIABLES: [&str; 14] = [
@@ -150,8 +150,8 @@ impl Content {
     }
 
     /// Adds what is laid into the copy beside the files of the folder. Its patches are among these.
-    pub(super) fn put_source(&mut self, source: &Source) {
-        let Source { git: _, commit, tree, into, patch } = source;
+    pub(super) fn put_source(&mut self, source: &GitSource) {
+        let GitSource { git: _, commit, tree, into, patch } = source;
         self.put(b"/source").put(commit.as_bytes()).put(tree.as_bytes());
         for path in std::iter::once(into).chain(patch) {
             self.put(path.as_os_str().as_encoded_bytes());

@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use super::{Missing, SourceError};
+use super::{missing::Missing, source_error::SourceError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {

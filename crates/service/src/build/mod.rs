@@ -1,5 +1,6 @@
 //! Building services: requirements first, then the steps, in a copy that is cached by the content of the folder and of
-//! the toolchain. What a manifest names as its source is laid into the copy first. Everything a build prints is kept in a log. Starts no service, except for the `[version]` command.
+//! the toolchain. What a manifest names as its source is laid into the copy first. Everything a build prints is kept in a
+//! log. Starts no service, except for the `[version]` command.
 
 mod content;
 mod cost;
@@ -10,6 +11,7 @@ mod many;
 mod missing;
 mod requirement;
 mod source;
+mod source_error;
 mod steps;
 mod store;
 mod version;
@@ -26,7 +28,8 @@ pub use error::BuildError;
 pub use many::{Many, build_many};
 pub use missing::Missing;
 pub use requirement::check as check_requirements;
-pub use source::{Laid, LicenceFile, SourceError};
+pub use source::{Laid, LicenceFile};
+pub use source_error::SourceError;
 pub use store::{Pruned, Store};
 
 use tare_host::process::Supervisor;

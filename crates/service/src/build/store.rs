@@ -13,7 +13,7 @@ use std::{
     time::SystemTime,
 };
 
-use super::{Entry, content, source::Sources};
+use super::{Entry, content, source::SourceCache};
 use crate::{
     catalogue::Place,
     lock::{self, Lock},
@@ -26,7 +26,7 @@ const IN_USE: &str = "in-use";
 #[derive(Debug, Clone)]
 pub struct Store {
     folder: PathBuf,
-    sources: Sources,
+    sources: SourceCache,
 }
 
 /// The folder of one content.
@@ -54,7 +54,7 @@ pub struct Pruned {
 impl Store {
     /// Below `home`, which need not exist.
     pub fn new(home: &Path) -> Store {
-        Store { folder: home.join("builds"), sources: Sources::new(home) }
+        Store { folder: home.join("builds"), sources: SourceCache::new(home) }
     }
 
     pub fn folder(&self) -> &Path {
@@ -62,7 +62,7 @@ impl Store {
     }
 
     /// What is fetched once for all builds.
-    pub(super) fn sources(&self) -> &Sources {
+    pub(super) fn sources(&self) -> &SourceCache {
         &self.sources
     }
 
@@ -89,8 +89,14 @@ impl Store {
     /// # Errors
     /// When the cache cannot be read or changed, or on an interrupt ([`io::ErrorKind::Interrupted`]).
     pub fn prune(&self, before: SystemTime, interrupt: &AtomicBool) -> io::Result<Pruned> {
-        let mut pruned = Pruned::default();
-        self.sources.prune(before, interrupt, &mut pruned)?;
+        let sources = self.sources.prune(before, interrupt)?;
+        let mut pruned = Pruned {
+            removed_sources: sources.removed,
+            removed_bytes: sources.removed_bytes,
+            kept_sources: sources.kept,
+            kept_bytes: sources.kept_bytes,
+            ..Pruned::default()
+        };
         if !self.folder.is_dir() {
             return Ok(pruned);
         }

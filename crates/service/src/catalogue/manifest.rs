@@ -55,7 +55,7 @@ pub struct Service {
     pub requires: Vec<Requirement>,
     /// Repositories of others that it is built from.
     #[serde(default, rename = "source")]
-    pub sources: Vec<Source>,
+    pub sources: Vec<GitSource>,
     #[serde(default)]
     pub build: Vec<Step>,
     /// Whether these steps stand elsewhere than in its folder: then no file of it changes with them, and they count by themselves.
@@ -150,7 +150,7 @@ pub struct Requirement {
 /// `[[source]]`: a commit of a git repository, which lies in the service's copy before the first step of its build.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Source {
+pub struct GitSource {
     /// The URL of the repository, as its authors publish it. A mirror is the user's matter: `url.<mirror>.insteadOf`.
     pub git: String,
     /// The commit's full name: 40 hexadecimal digits.

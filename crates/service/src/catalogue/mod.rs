@@ -20,7 +20,7 @@ use tare_host::spelling::suggestion;
 
 pub(crate) use manifest::package_url;
 pub use manifest::{
-    KnownFailure, NotOffered, Requirement, Run, Service, Setting, Source, Step, Style, ToleratedCheck,
+    GitSource, KnownFailure, NotOffered, Requirement, Run, Service, Setting, Step, Style, ToleratedCheck,
     Variant, Version,
 };
 pub use packageurl::PackageUrl;

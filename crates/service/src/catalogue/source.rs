@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-use super::{Service, Source};
+use super::{GitSource, Service};
 use crate::document::DocumentError;
 
 /// Ways to a repository by which git itself runs no command of the URL's.
@@ -10,7 +10,7 @@ const SCHEMES: [&str; 5] = ["https://", "http://", "ssh://", "git://", "file://"
 /// Of SHA-1, which names commits and trees.
 const DIGITS: usize = 40;
 
-impl Source {
+impl GitSource {
     /// What fetches it, as a person would type it.
     pub fn command(&self) -> Vec<String> {
         ["git", "fetch", &self.git, &self.commit].map(str::to_owned).to_vec()
@@ -23,7 +23,7 @@ pub(super) fn check(
     wrong: impl Fn(&str, String) -> DocumentError,
 ) -> Result<(), DocumentError> {
     for (index, source) in manifest.sources.iter().enumerate() {
-        let Source { git, commit, tree, into, patch } = source;
+        let GitSource { git, commit, tree, into, patch } = source;
         if !SCHEMES.iter().any(|scheme| git.len() > scheme.len() && git.starts_with(scheme)) {
             let message = format!("\"{git}\" is no URL of a git repository, such as \"https://HOST/PATH\"");
             return Err(wrong(&format!("\"{git}\""), message));

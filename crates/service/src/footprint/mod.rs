@@ -26,7 +26,6 @@ use serde::{Deserialize, Serialize};
 
 pub use code::Code;
 pub use kept::{Kept, Measured};
-pub(crate) use licence::in_text as licence_in;
 pub use licence::{Licence, Source};
 pub use releases::{Release, Releases};
 

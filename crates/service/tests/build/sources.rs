@@ -4,7 +4,7 @@ use std::{fs, path::PathBuf, process::Command};
 
 use tare_service::{
     build::{BuildError, SourceError},
-    catalogue::{Service, Source},
+    catalogue::{GitSource, Service},
 };
 
 use crate::bench::Bench;
@@ -51,8 +51,8 @@ impl Upstream {
     }
 
     /// Its newest commit.
-    fn source(&self, into: &str) -> Source {
-        Source {
+    fn source(&self, into: &str) -> GitSource {
+        GitSource {
             git: self.url(),
             commit: self.git(&["rev-parse", "HEAD"]),
             tree: self.git(&["rev-parse", "HEAD^{tree}"]),
@@ -62,7 +62,7 @@ impl Upstream {
     }
 }
 
-fn with(service: Service, sources: &[Source]) -> Service {
+fn with(service: Service, sources: &[GitSource]) -> Service {
     Service { sources: sources.to_vec(), ..service }
 }
 
@@ -78,7 +78,7 @@ fn source_error(built: Result<tare_service::build::Built, BuildError>) -> Source
 }
 
 /// With the paths and names of one run replaced.
-fn golden(bench: &Bench, source: &Source, error: &SourceError) -> String {
+fn golden(bench: &Bench, source: &GitSource, error: &SourceError) -> String {
     let names = [(source.commit.as_str(), "COMMIT"), (source.tree.as_str(), "TREE")];
     let text = names.iter().fold(error.to_string(), |text, (name, word)| text.replace(name, word));
     text.replace(bench.path("").to_str().unwrap().trim_end_matches('/'), "BENCH")
@@ -123,8 +123,9 @@ fn the_commit_that_is_named_is_built_though_it_is_not_the_newest() {
     upstream.commit(&[("version", "2\n")]);
     let new = upstream.source("frame");
     let service = bench.service("one", "web", "cat frame/version > version");
-    let build =
-        |source: &Source| bench.build("one", &with(service.clone(), std::slice::from_ref(source))).unwrap();
+    let build = |source: &GitSource| {
+        bench.build("one", &with(service.clone(), std::slice::from_ref(source))).unwrap()
+    };
     let (first, second) = (build(&old), build(&new));
     assert_eq!((first.version.as_str(), second.version.as_str()), ("1", "2"));
     assert!(first.content != second.content, "commit and tree are part of what a build is made from");
@@ -182,7 +183,7 @@ fn another_tree_than_the_named_one_is_not_used() {
     let bench = Bench::new();
     let upstream = Upstream::new(&bench, "frame");
     upstream.commit(&[("version", "1\n")]);
-    let source = Source { tree: "2".repeat(40), ..upstream.source("frame") };
+    let source = GitSource { tree: "2".repeat(40), ..upstream.source("frame") };
     let found = upstream.source("frame").tree;
     let service = with(bench.service("one", "web", "note\ntrue"), std::slice::from_ref(&source));
     let error = source_error(bench.build("one", &service));
@@ -204,19 +205,19 @@ fn a_source_that_cannot_be_had_says_why() {
     let upstream = Upstream::new(&bench, "frame");
     upstream.commit(&[("version", "1\n")]);
     let source = upstream.source("frame");
-    let build = |source: &Source| {
+    let build = |source: &GitSource| {
         let service = bench.service("one", "web", "true");
         bench.build("one", &with(service, std::slice::from_ref(source)))
     };
-    let nowhere = Source { git: format!("file://{}", bench.path("nowhere").display()), ..source.clone() };
+    let nowhere = GitSource { git: format!("file://{}", bench.path("nowhere").display()), ..source.clone() };
     let error = source_error(build(&nowhere));
     assert!(error.is_of_this_machine(), "the row stays, with its reason");
     insta::assert_snapshot!(golden(&bench, &source, &error), @"file://BENCH/nowhere cannot be reached: 'BENCH/nowhere' does not appear to be a git repository; where the network has no such host, name a mirror of it by `git config --global url.<mirror>.insteadOf file://BENCH/nowhere`; all of it: BENCH/one/builds/web.log");
-    let no_host = Source { git: "git://127.0.0.1:1/frame.git".to_owned(), ..source.clone() };
+    let no_host = GitSource { git: "git://127.0.0.1:1/frame.git".to_owned(), ..source.clone() };
     let error = source_error(build(&no_host));
     assert!(error.is_of_this_machine());
-    insta::assert_snapshot!(golden(&bench, &source, &error), @"git://127.0.0.1:1/frame.git cannot be reached: unable to connect to 127.0.0.1:; where the network has no such host, name a mirror of it by `git config --global url.<mirror>.insteadOf git://127.0.0.1:1/frame.git`; all of it: BENCH/one/builds/web.log");
-    let no_commit = Source { commit: "1".repeat(40), ..source.clone() };
+    insta::assert_snapshot!(golden(&bench, &source, &error), @"git://127.0.0.1:1/frame.git cannot be reached: unable to connect to 127.0.0.1; where the network has no such host, name a mirror of it by `git config --global url.<mirror>.insteadOf git://127.0.0.1:1/frame.git`; all of it: BENCH/one/builds/web.log");
+    let no_commit = GitSource { commit: "1".repeat(40), ..source.clone() };
     let error = source_error(build(&no_commit));
     assert!(!error.is_of_this_machine(), "it is there, and does not have it");
     insta::assert_snapshot!(golden(&bench, &no_commit, &error), @"file://BENCH/frame has no commit COMMIT; all of it: BENCH/one/builds/web.log");
@@ -232,11 +233,11 @@ fn patches_change_the_source_in_their_order() {
     for (name, text) in [("one.patch", patch("1", "2")), ("two.patch", patch("2", "3"))] {
         fs::write(service.folder.join(name), text).unwrap();
     }
-    let of = |patch: &[&str]| Source {
+    let of = |patch: &[&str]| GitSource {
         patch: patch.iter().map(PathBuf::from).collect(),
         ..upstream.source("vendor/frame")
     };
-    let build = |source: &Source| bench.build("one", &with(service.clone(), std::slice::from_ref(source)));
+    let build = |source: &GitSource| bench.build("one", &with(service.clone(), std::slice::from_ref(source)));
     let built = build(&of(&["one.patch", "two.patch"])).unwrap();
     assert_eq!(built.version, "3");
     assert!(built.sources[0].line().ends_with(", changed by one.patch, two.patch"), "{:?}", built.sources);
@@ -256,7 +257,7 @@ fn a_repository_around_the_cache_and_one_of_a_hook_are_not_meant() {
     upstream.commit(&[("version", "1\n")]);
     let service = bench.service("one", "web", "cat frame/version > version");
     fs::write(service.folder.join("a.patch"), "--- a/version\n+++ b/version\n@@ -1 +1 @@\n-1\n+2\n").unwrap();
-    let source = Source { patch: vec!["a.patch".into()], ..upstream.source("frame") };
+    let source = GitSource { patch: vec!["a.patch".into()], ..upstream.source("frame") };
     let name = "sources::a_repository_around_the_cache_and_one_of_a_hook_are_not_meant";
     let hooks = bench.path("frame/.git");
     if is_with(name, "GIT_DIR", hooks.clone()) {
@@ -395,7 +396,7 @@ fn what_was_fetched_is_pruned_with_what_was_built() {
 #[test]
 fn without_git_the_package_is_named() {
     let bench = Bench::new();
-    let source = Source {
+    let source = GitSource {
         git: "https://example.org/frame".to_owned(),
         commit: "1".repeat(40),
         tree: "2".repeat(40),

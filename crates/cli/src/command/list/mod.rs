@@ -8,7 +8,7 @@ use serde::Serialize;
 use tare_host::threads;
 use tare_report::document::{ALWAYS, Tone, Unit};
 use tare_service::{
-    catalogue::{Row, Setting, Source, Style},
+    catalogue::{GitSource, Row, Setting, Style},
     workspace::Workspace,
 };
 
@@ -58,7 +58,7 @@ struct Listing {
     settings: Vec<Setting>,
     /// What a build of it fetches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    sources: Vec<Source>,
+    sources: Vec<GitSource>,
     /// As the last good build reported it.
     version: Option<String>,
 }

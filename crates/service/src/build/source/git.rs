@@ -55,7 +55,7 @@ pub(super) struct Spent {
     pub cpu: Duration,
 }
 
-/// Where a command works. Each is told in full: the repository of a folder around it is never meant.
+/// Where a command works. Each is named in full: the repository of a folder around it is never meant.
 #[derive(Clone, Copy)]
 pub(super) struct Within<'a> {
     pub repository: &'a Path,
@@ -143,7 +143,7 @@ fn error_of(said: &str) -> Option<String> {
     };
     let lines = || said.lines().map(str::trim).filter(|line| !line.is_empty());
     let line = lines().find_map(marked).or_else(|| lines().next_back().map(str::to_owned));
-    line.map(|line| foreign::quotable(&line))
+    line.map(|line| foreign::quotable(line.trim_end_matches(['.', ':'])))
 }
 
 /// Nothing that is a link, so that what is written below it lies there.

@@ -8,7 +8,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 use tare_host::foreign;
 
-use crate::{catalogue::Source, footprint};
+use super::recognise;
+use crate::catalogue::GitSource;
 
 /// No licence is longer; the GPL has 35 kB.
 const BYTES_MAX: u64 = 256 << 10;
@@ -34,8 +35,8 @@ pub struct LicenceFile {
 }
 
 impl Laid {
-    pub(super) fn found(source: &Source, into: &Path) -> Laid {
-        let Source { git, commit, tree, into: name, patch } = source.clone();
+    pub(super) fn found(source: &GitSource, into: &Path) -> Laid {
+        let GitSource { git, commit, tree, into: name, patch } = source.clone();
         Laid { git, commit, tree, into: name, patch, licence: LicenceFile::found(into) }
     }
 
@@ -74,7 +75,7 @@ impl LicenceFile {
         names.sort();
         let of = |name: String| {
             let bytes = foreign::read(&folder.join(&name), BYTES_MAX).ok()?;
-            let spdx = footprint::licence_in(&String::from_utf8_lossy(&bytes));
+            let spdx = recognise::in_text(&String::from_utf8_lossy(&bytes));
             Some(LicenceFile { file: foreign::quotable(&name), spdx })
         };
         let mut found: Vec<LicenceFile> = names.into_iter().filter_map(of).collect();

@@ -6,9 +6,9 @@
 //! was named. What is being fetched has a number for its name: one that was cut off is never used, and is removed by
 //! the next fetch. `TREE.lock` is had alone by whoever fetches, lays out or removes.
 
-mod error;
 mod git;
 mod licence;
+mod recognise;
 
 use std::{
     fs::{self, TryLockError},
@@ -18,12 +18,11 @@ use std::{
     time::SystemTime,
 };
 
-pub use error::SourceError;
 pub use licence::{Laid, LicenceFile};
 
-use super::{BuildError, Cost, Pruned, Site, content};
+use super::{BuildError, Cost, Site, SourceError, content};
 use crate::{
-    catalogue::{Service, Source},
+    catalogue::{GitSource, Service},
     lock::{self, Lock},
 };
 use git::{Failed, Git, Spent, Within};
@@ -34,13 +33,13 @@ const ATTRIBUTES: &str = "* -text -ident -filter -working-tree-encoding -export-
 
 /// The cache.
 #[derive(Debug, Clone)]
-pub(super) struct Sources {
+pub(super) struct SourceCache {
     folder: PathBuf,
 }
 
-impl Sources {
-    pub(super) fn new(home: &Path) -> Sources {
-        Sources { folder: home.join("sources") }
+impl SourceCache {
+    pub(super) fn new(home: &Path) -> SourceCache {
+        SourceCache { folder: home.join("sources") }
     }
 
     /// Lays all sources of `service` into its place, and adds to `cost` what that took.
@@ -61,7 +60,7 @@ impl Sources {
 
     fn lay_one(
         &self,
-        source: &Source,
+        source: &GitSource,
         service: &Service,
         git: &mut Git<'_>,
         cost: &mut Cost,
@@ -94,39 +93,35 @@ impl Sources {
     }
 
     /// Removes what was last used before `before`, and what was cut off.
-    pub(super) fn prune(
-        &self,
-        before: SystemTime,
-        interrupt: &AtomicBool,
-        pruned: &mut Pruned,
-    ) -> io::Result<()> {
+    pub(super) fn prune(&self, before: SystemTime, interrupt: &AtomicBool) -> io::Result<PrunedSources> {
+        let mut pruned = PrunedSources::default();
         if !self.folder.is_dir() {
-            return Ok(());
+            return Ok(pruned);
         }
         for entry in fs::read_dir(&self.folder)? {
             let folder = entry?.path();
             if !folder.is_dir() {
                 continue;
             }
-            let slot = Slot { lock: folder.with_extension("lock"), folder };
+            let slot = SourceSlot { lock: folder.with_extension("lock"), folder };
             let lock = slot.reserve(interrupt)?;
             slot.sweep()?;
             let bytes = content::bytes(&slot.folder, |_| true)?;
             if lock.used()? <= before || !slot.repository().is_dir() {
-                pruned.removed_sources += 1;
+                pruned.removed += 1;
                 pruned.removed_bytes += bytes;
                 fs::remove_dir_all(&slot.folder)?;
             } else {
-                pruned.kept_sources += 1;
+                pruned.kept += 1;
                 pruned.kept_bytes += bytes;
             }
         }
-        Ok(())
+        Ok(pruned)
     }
 
-    fn slot(&self, tree: &str) -> Slot {
+    fn slot(&self, tree: &str) -> SourceSlot {
         let folder = self.folder.join(tree);
-        Slot { lock: folder.with_extension("lock"), folder }
+        SourceSlot { lock: folder.with_extension("lock"), folder }
     }
 
     fn no_cache(&self, source: io::Error) -> BuildError {
@@ -137,8 +132,17 @@ impl Sources {
     }
 }
 
+/// What was removed of the cache, and what is left.
+#[derive(Debug, Default)]
+pub(super) struct PrunedSources {
+    pub removed: usize,
+    pub removed_bytes: u64,
+    pub kept: usize,
+    pub kept_bytes: u64,
+}
+
 /// What is cached of one tree. Its lock lies beside its folder, and stays when that is removed.
-struct Slot {
+struct SourceSlot {
     folder: PathBuf,
     lock: PathBuf,
 }
@@ -155,7 +159,7 @@ impl From<io::Error> for Unfetched {
     }
 }
 
-impl Slot {
+impl SourceSlot {
     fn repository(&self) -> PathBuf {
         self.folder.join(REPOSITORY)
     }
@@ -187,7 +191,7 @@ impl Slot {
     }
 
     /// Puts a repository that has the commit, with the named tree, where there is none.
-    fn fetch(&self, source: &Source, git: &mut Git<'_>) -> Result<(), Unfetched> {
+    fn fetch(&self, source: &GitSource, git: &mut Git<'_>) -> Result<(), Unfetched> {
         self.sweep()?;
         let attempt = self.attempt();
         fs::create_dir(&attempt)?;
@@ -207,12 +211,12 @@ impl Slot {
     }
 
     /// Nothing if the commit is there and its tree is the one that was named.
-    fn tree_of(&self, source: &Source, git: &mut Git<'_>) -> Result<(), BuildError> {
+    fn tree_of(&self, source: &GitSource, git: &mut Git<'_>) -> Result<(), BuildError> {
         check_tree(&self.repository(), source, git)
     }
 
     /// Writes every file of the tree into `into`, as it is there.
-    fn take_out(&self, source: &Source, into: &Path, git: &mut Git<'_>) -> Result<(), BuildError> {
+    fn take_out(&self, source: &GitSource, into: &Path, git: &mut Git<'_>) -> Result<(), BuildError> {
         let repository = self.repository();
         let index = self.folder.join("index");
         let within = Within { repository: &repository, tree: into, index: &index };
@@ -223,7 +227,7 @@ impl Slot {
     }
 }
 
-fn fetch_into(attempt: &Path, source: &Source, git: &mut Git<'_>) -> Result<(), BuildError> {
+fn fetch_into(attempt: &Path, source: &GitSource, git: &mut Git<'_>) -> Result<(), BuildError> {
     let within = Within { repository: attempt, tree: attempt, index: &attempt.join("index") };
     // Not `--bare`: that is refused where a work tree is named, as it is for every command here.
     run(git, &["init", "--quiet", "--template="], within)?;
@@ -267,11 +271,11 @@ fn is_unreachable(said: &str) -> bool {
     SAYINGS.iter().any(|saying| lower.contains(&saying.to_lowercase()))
 }
 
-fn unreachable(source: &Source, said: String, log: &Path) -> BuildError {
+fn unreachable(source: &GitSource, said: String, log: &Path) -> BuildError {
     SourceError::Unreachable { git: source.git.clone(), said, log: log.to_owned() }.into()
 }
 
-fn check_tree(repository: &Path, source: &Source, git: &mut Git<'_>) -> Result<(), BuildError> {
+fn check_tree(repository: &Path, source: &GitSource, git: &mut Git<'_>) -> Result<(), BuildError> {
     let within = Within { repository, tree: repository, index: &repository.join("index") };
     let name = format!("{}^{{tree}}", source.commit);
     let found = match git.run(&["rev-parse", "--verify", "--end-of-options", &name], within) {
@@ -285,16 +289,16 @@ fn check_tree(repository: &Path, source: &Source, git: &mut Git<'_>) -> Result<(
     if found == source.tree {
         return Ok(());
     }
-    let Source { git, commit, tree, .. } = source.clone();
+    let GitSource { git, commit, tree, .. } = source.clone();
     Err(SourceError::OtherTree { git, commit, tree, found }.into())
 }
 
 fn apply(
     patch: &Path,
-    source: &Source,
+    source: &GitSource,
     service: &Service,
     into: &Path,
-    slot: &Slot,
+    slot: &SourceSlot,
     git: &mut Git<'_>,
 ) -> Result<(), BuildError> {
     let file = service.place.join(patch);
