@@ -7,7 +7,7 @@ tare_top=$(cd "$(dirname "${BASH_SOURCE[0]:-$0}")/.." && pwd)
 case ":$PATH:" in
     *":$tare_top/.tare/tools/bin:"*) ;;
     *)
-        PATH="$tare_top/.tare/tools/bin:$PATH:${CARGO_HOME:-${HOME:-/root}/.cargo}/bin:$tare_top/.tare/tools/dotnet/bin"
+        PATH="$tare_top/.tare/tools/bin:$PATH:${CARGO_HOME:-${HOME:-/root}/.cargo}/bin:$tare_top/.tare/tools/dotnet/bin:$tare_top/.tare/tools/swift/bin"
         export PATH
         ;;
 esac

@@ -114,9 +114,9 @@ impl Counted {
 }
 
 fn excluded(error: &BuildError) -> Excluded {
-    let why = match error {
-        BuildError::Missing(_) => Exclusion::NotOnThisMachine,
-        _ => Exclusion::NotBuilt,
+    let why = match error.is_of_this_machine() {
+        true => Exclusion::NotOnThisMachine,
+        false => Exclusion::NotBuilt,
     };
     Excluded { why, reason: error.to_string() }
 }

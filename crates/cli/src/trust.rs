@@ -9,7 +9,10 @@ use std::{
 
 use anyhow::{Context, bail};
 use tare_host::foreign::quotable;
-use tare_service::{catalogue::Service, workspace::Workspace};
+use tare_service::{
+    catalogue::{GitSource, Service},
+    workspace::Workspace,
+};
 
 /// A question shows this number of the commands; `tare trust --show` has them all.
 const SHOWN: usize = 8;
@@ -72,7 +75,9 @@ pub(crate) fn commands<'s>(services: impl IntoIterator<Item = &'s Service>) -> B
         let required = service.requires.iter().map(|required| &required.command);
         let built = service.build.iter().map(|step| &step.command);
         let own = [&service.run.command, &service.version.command];
-        required.chain(built).chain(own).filter(|words| !words.is_empty()).map(|words| line(words))
+        let written = required.chain(built).chain(own).filter(|words| !words.is_empty()).cloned();
+        let fetched = service.sources.iter().map(GitSource::command);
+        written.chain(fetched).map(|words| line(&words))
     };
     written.flat_map(of).collect()
 }

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-using Session = std::shared_ptr<restbed::Session>;
+#include "body.hpp"
 
 // Restbed leaves both to its user: the length of a body, and whether a session goes on (`yield`) or ends
 // (`close`).
@@ -43,8 +43,7 @@ inline void bad_request(const Session& session, const std::string& why) {
 }
 
 inline void echo(const Session& session, std::chrono::milliseconds delay) {
-  const auto length = session->get_request()->get_header("Content-Length", 0);
-  session->fetch(length, [delay](const Session session, const restbed::Bytes& body) {
+  fetch_body(session, [delay](const Session& session, const std::string& body) {
     if (delay.count() > 0) std::this_thread::sleep_for(delay);
     auto message = nlohmann::json::parse(body, nullptr, /*allow_exceptions=*/false);
     if (!message.is_object()) return bad_request(session, "not a JSON object");

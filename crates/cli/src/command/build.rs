@@ -14,7 +14,7 @@ use indicatif::DecimalBytes;
 use serde::Serialize;
 use tare_load::units::{parse_time, spell_duration};
 use tare_service::{
-    build::{self, BuildError, Built, Cost, Many, Site, Store},
+    build::{self, BuildError, Built, Cost, Laid, Many, Site, Store},
     catalogue::Service,
 };
 
@@ -90,6 +90,9 @@ struct Ready {
     cost: Cost,
     content: String,
     folder: PathBuf,
+    /// What others wrote and the build contains, with the licence that came with it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sources: Vec<Laid>,
 }
 
 pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
@@ -136,7 +139,13 @@ fn prune(store: &Store, days: u16, json: bool) -> anyhow::Result<Outcome> {
     let [removed_bytes, kept_bytes] = [pruned.removed_bytes, pruned.kept_bytes].map(DecimalBytes);
     print_either(json, &pruned, || {
         let (removed, kept) = (pruned.removed, pruned.kept);
-        format!("removed {removed} builds ({removed_bytes}), kept {kept} ({kept_bytes}) in {folder}\n")
+        let sources = match (pruned.removed_sources, pruned.kept_sources) {
+            (0, 0) => String::new(),
+            (removed, kept) => format!("; of fetched sources, {removed} removed and {kept} kept"),
+        };
+        format!(
+            "removed {removed} builds ({removed_bytes}), kept {kept} ({kept_bytes}) in {folder}{sources}\n"
+        )
     })?;
     Ok(Outcome::Fine)
 }
@@ -156,13 +165,14 @@ fn in_order_of(services: &[&Service], mut lines: Vec<BuildLine>) -> Vec<BuildLin
 fn line(service: &Service, built: Option<Result<Built, BuildError>>, within: Option<Duration>) -> BuildLine {
     let ready = |built: Built| {
         let folder = built.place.to_path_buf();
-        Ready { version: built.version, cost: built.cost, content: built.content, folder }
+        let Built { version, cost, content, sources, .. } = built;
+        Ready { version, cost, content, folder, sources }
     };
     let result = match built {
         Some(Ok(built)) if built.cached => BuildResult::Current(ready(built)),
         Some(Ok(built)) => BuildResult::Built(ready(built)),
-        Some(Err(error @ BuildError::Missing(_))) => BuildResult::Missing { reason: error.to_string() },
         Some(Err(error @ BuildError::Interrupted)) => BuildResult::Skipped { reason: error.to_string() },
+        Some(Err(error)) if error.is_of_this_machine() => BuildResult::Missing { reason: error.to_string() },
         Some(Err(error)) => BuildResult::Failed { reason: error.to_string() },
         None => {
             let within =
@@ -186,7 +196,12 @@ fn text(line: &BuildLine) -> String {
         BuildResult::Failed { reason } => ("31", "failed", reason.clone()),
         BuildResult::Skipped { reason } => ("33", "skipped", reason.clone()),
     };
-    format!("{:<17} {} {rest}\n", line.service, paint(code, word))
+    let from = match &line.result {
+        BuildResult::Built(ready) | BuildResult::Current(ready) => ready.sources.as_slice(),
+        _ => &[],
+    };
+    let from: String = from.iter().map(|source| format!("{:<17} from {}\n", "", source.line())).collect();
+    format!("{:<17} {} {rest}\n{from}", line.service, paint(code, word))
 }
 
 fn describe(cost: &Cost) -> String {

@@ -104,10 +104,13 @@ fn missing(workspace: &Workspace) -> anyhow::Result<(Vec<ServiceFinding>, Vec<St
     Ok((services, fix))
 }
 
-/// Each command by which a service asks for what it needs, once.
+/// Each command by which a service asks for what it needs, once. What fetches its source is one of them, though only a build
+/// runs it: nothing else shows what comes over the network.
 fn planned(catalogue: &Catalogue) -> BTreeSet<String> {
     let required = catalogue.services.iter().flat_map(|service| &service.requires);
-    required.map(|requirement| requirement.command.join(" ")).collect()
+    let fetched = catalogue.services.iter().flat_map(|service| &service.sources);
+    let required = required.map(|requirement| requirement.command.join(" "));
+    required.chain(fetched.map(|source| source.command().join(" "))).collect()
 }
 
 fn text(report: &Report) -> String {

@@ -36,6 +36,7 @@ mod sequences;
 mod serve;
 mod site;
 mod slo;
+mod source;
 mod stderr;
 mod support;
 mod terminal;

@@ -492,6 +492,7 @@ fn footprints_and_answers_are_shown_if_the_run_kept_them() {
         code: Some(Code { lines: 70, languages: [("Rust".to_owned(), 70)].into() }),
         artefact_bytes: Some(3 << 20),
         build: None,
+        sources: Vec::new(),
         release: None,
         measured: None,
     };

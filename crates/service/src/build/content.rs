@@ -9,7 +9,7 @@ use std::{
 
 use ignore::{WalkBuilder, gitignore::Gitignore};
 
-use crate::catalogue::Step;
+use crate::catalogue::{GitSource, Step};
 
 /// Variables that change what compilers and package managers make of the same files.
 const VARIABLES: [&str; 14] = [
@@ -146,6 +146,15 @@ impl Content {
             for word in &step.command {
                 self.put(word.as_bytes());
             }
+        }
+    }
+
+    /// Adds what is laid into the copy beside the files of the folder. Its patches are among these.
+    pub(super) fn put_source(&mut self, source: &GitSource) {
+        let GitSource { git: _, commit, tree, into, patch } = source;
+        self.put(b"/source").put(commit.as_bytes()).put(tree.as_bytes());
+        for path in std::iter::once(into).chain(patch) {
+            self.put(path.as_os_str().as_encoded_bytes());
         }
     }
 

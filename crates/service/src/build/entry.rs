@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use tare_host::whole;
 
-use super::{Built, Cost};
+use super::{Built, Cost, Laid};
 
 /// What a good build leaves behind beside its products.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,12 +20,15 @@ pub struct Entry {
     pub cost: Cost,
     /// Where it runs. Products contain this path, so that a cache which was moved is of no use.
     pub folder: PathBuf,
+    /// What was laid into it.
+    #[serde(default)]
+    pub sources: Vec<Laid>,
 }
 
 impl Entry {
     pub(super) fn of(built: &Built) -> Entry {
-        let Built { version, cost, content, place, .. } = built.clone();
-        Entry { content, version, cost, folder: place.to_path_buf() }
+        let Built { version, cost, content, place, sources, .. } = built.clone();
+        Entry { content, version, cost, folder: place.to_path_buf(), sources }
     }
 
     pub(super) fn write(&self, path: &Path) -> io::Result<()> {
@@ -47,6 +50,7 @@ mod tests {
             version: "1.2".into(),
             cost: Cost::NONE,
             folder: "/builds/abc/1".into(),
+            sources: Vec::new(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use super::Missing;
+use super::{missing::Missing, source_error::SourceError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
@@ -10,6 +10,8 @@ pub enum BuildError {
     Missing(Missing),
     #[error("build step \"{step}\" failed ({status}): {last_line}; all of it: {}", log.display())]
     Step { step: String, status: String, last_line: String, log: PathBuf },
+    #[error("source: {0}")]
+    Source(#[from] SourceError),
     #[error("version command \"{command}\" {reason}")]
     Version { command: String, reason: String },
     #[error("{}: {source}", path.display())]
@@ -20,6 +22,17 @@ pub enum BuildError {
     Changed { folder: PathBuf },
     #[error("interrupted")]
     Interrupted,
+}
+
+impl BuildError {
+    /// Nothing is wrong with the service: this machine has not what it needs.
+    pub fn is_of_this_machine(&self) -> bool {
+        match self {
+            BuildError::Missing(_) => true,
+            BuildError::Source(error) => error.is_of_this_machine(),
+            _ => false,
+        }
+    }
 }
 
 fn remedy(source: &io::Error) -> &'static str {

@@ -35,7 +35,8 @@ impl Job<'_> {
         let content = content.finish();
         let version = version::of(self.service, &content, self.site)?;
         let cached = earlier.is_some_and(|entry| entry.content == content);
-        Ok(Built { version, cost: Cost::NONE, cached, content, place: self.service.place.clone() })
+        let place = self.service.place.clone();
+        Ok(Built { version, cost: Cost::NONE, cached, content, place, sources: Vec::new() })
     }
 
     /// What a service without a build is known by: its command, or the very processes that ran already.
@@ -75,7 +76,8 @@ impl Job<'_> {
     fn cached(&self, (entry, place): (Entry, Place)) -> Option<Built> {
         let service = self.service.at(place.clone());
         let version = version::of(&service, &entry.content, self.site).ok()?;
-        Some(Built { version, cost: entry.cost, cached: true, content: entry.content, place })
+        let Entry { content, cost, sources, .. } = entry;
+        Some(Built { version, cost, cached: true, content, place, sources })
     }
 
     fn make(&self, sources: &Sources, content: String, reserved: &Reserved) -> Result<Built, BuildError> {
@@ -87,12 +89,16 @@ impl Job<'_> {
         }
         let folder = attempt.join(self.service.within_build_root());
         let service = self.service.at(Place::new(folder.clone()));
-        let mut cost = steps::run(&service, self.log, self.site)?;
+        steps::begin(self.log)?;
+        let mut cost = Cost::NONE;
+        let sources = self.store.sources().lay(&service, self.log, self.site, &mut cost)?;
+        steps::run(&service, self.log, self.site, &mut cost)?;
         cost.disk_bytes = copy.bytes_beyond().map_err(no_store)?;
         let version = version::of(&service, &content, self.site)?;
-        let entry = Entry { content, version, cost, folder };
+        let entry = Entry { content, version, cost, folder, sources };
         let place = reserved.finish(&entry).map_err(no_store)?;
-        Ok(Built { version: entry.version, cost, cached: false, content: entry.content, place })
+        let Entry { content, version, sources, .. } = entry;
+        Ok(Built { version, cost, cached: false, content, place, sources })
     }
 
     /// The service's folder counts where it is not all that is built from: two of one root are two builds.
@@ -104,6 +110,9 @@ impl Job<'_> {
         }
         if self.service.steps_elsewhere {
             content.put_steps(&self.service.build);
+        }
+        for source in &self.service.sources {
+            content.put_source(source);
         }
         content.put_environment();
         sources.hash(&mut content)?;

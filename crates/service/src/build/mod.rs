@@ -1,5 +1,6 @@
 //! Building services: requirements first, then the steps, in a copy that is cached by the content of the folder and of
-//! the toolchain. Everything a build prints is kept in a log. Starts no service, except for the `[version]` command.
+//! the toolchain. What a manifest names as its source is laid into the copy first. Everything a build prints is kept in a
+//! log. Starts no service, except for the `[version]` command.
 
 mod content;
 mod cost;
@@ -9,6 +10,8 @@ mod job;
 mod many;
 mod missing;
 mod requirement;
+mod source;
+mod source_error;
 mod steps;
 mod store;
 mod version;
@@ -25,6 +28,8 @@ pub use error::BuildError;
 pub use many::{Many, build_many};
 pub use missing::Missing;
 pub use requirement::check as check_requirements;
+pub use source::{Laid, LicenceFile};
+pub use source_error::SourceError;
 pub use store::{Pruned, Store};
 
 use tare_host::process::Supervisor;
@@ -61,6 +66,8 @@ pub struct Built {
     pub content: String,
     /// Where it runs; it is not removed as long as this value lives.
     pub place: Place,
+    /// What its manifest names as its source, and the licences that came with it.
+    pub sources: Vec<Laid>,
 }
 
 impl<'a> Site<'a> {

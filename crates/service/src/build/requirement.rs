@@ -16,7 +16,21 @@ const ANSWER_BYTES_MAX: u64 = 1 << 20;
 /// # Errors
 /// The first requirement that this machine does not meet, or an interrupt.
 pub fn check(service: &Service, site: &Site<'_>) -> Result<String, BuildError> {
+    if !service.sources.is_empty() {
+        // What it says is no part of the build: any git brings the same files.
+        probe(service, &git(), site)?;
+    }
     service.requires.iter().map(|requirement| probe(service, requirement, site)).collect()
+}
+
+/// What a `[[source]]` needs.
+fn git() -> Requirement {
+    Requirement {
+        command: ["git", "--version"].map(str::to_owned).to_vec(),
+        debian: vec!["git".to_owned()],
+        at_least: None,
+        hint: Some("it fetches what a [[source]] names".to_owned()),
+    }
 }
 
 fn probe(service: &Service, requirement: &Requirement, site: &Site<'_>) -> Result<String, BuildError> {

@@ -22,10 +22,13 @@ const LOG_BYTES_MAX: u64 = 1 << 30;
 /// Empty lines at the end of a log say nothing.
 const LINES_LOOKED_AT: usize = 20;
 
-/// All steps of `service` in its place; what they print goes to `log`.
-pub(super) fn run(service: &Service, log: &Path, site: &Site<'_>) -> Result<Cost, BuildError> {
-    let mut cost = Cost::NONE;
-    File::create(log).map_err(|source| BuildError::Record { path: log.to_owned(), source })?;
+/// An empty log in the place of that of an earlier build.
+pub(super) fn begin(log: &Path) -> Result<(), BuildError> {
+    File::create(log).map(drop).map_err(|source| BuildError::Record { path: log.to_owned(), source })
+}
+
+/// All steps of `service` in its place; what they print goes to `log`, what they cost is added.
+pub(super) fn run(service: &Service, log: &Path, site: &Site<'_>, cost: &mut Cost) -> Result<(), BuildError> {
     for step in &service.build {
         let timed = || {
             let began = Instant::now();
@@ -39,7 +42,7 @@ pub(super) fn run(service: &Service, log: &Path, site: &Site<'_>) -> Result<Cost
         cost.seconds += took.as_secs_f64();
         cost.download_bytes = cost.download_bytes.zip(bytes).map(|(earlier, now)| earlier + now);
     }
-    Ok(cost)
+    Ok(())
 }
 
 fn run_step(service: &Service, step: &Step, log: &Path, site: &Site<'_>) -> Result<Duration, BuildError> {

@@ -13,7 +13,7 @@ use std::{
     time::SystemTime,
 };
 
-use super::{Entry, content};
+use super::{Entry, content, source::SourceCache};
 use crate::{
     catalogue::Place,
     lock::{self, Lock},
@@ -26,6 +26,7 @@ const IN_USE: &str = "in-use";
 #[derive(Debug, Clone)]
 pub struct Store {
     folder: PathBuf,
+    sources: SourceCache,
 }
 
 /// The folder of one content.
@@ -45,16 +46,24 @@ pub struct Pruned {
     pub removed_bytes: u64,
     pub kept: usize,
     pub kept_bytes: u64,
+    /// What manifests name as their sources; their bytes count too.
+    pub removed_sources: usize,
+    pub kept_sources: usize,
 }
 
 impl Store {
     /// Below `home`, which need not exist.
     pub fn new(home: &Path) -> Store {
-        Store { folder: home.join("builds") }
+        Store { folder: home.join("builds"), sources: SourceCache::new(home) }
     }
 
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// What is fetched once for all builds.
+    pub(super) fn sources(&self) -> &SourceCache {
+        &self.sources
     }
 
     /// The finished build of `content`, and its place, which stays as long as the value lives.
@@ -80,7 +89,14 @@ impl Store {
     /// # Errors
     /// When the cache cannot be read or changed, or on an interrupt ([`io::ErrorKind::Interrupted`]).
     pub fn prune(&self, before: SystemTime, interrupt: &AtomicBool) -> io::Result<Pruned> {
-        let mut pruned = Pruned::default();
+        let sources = self.sources.prune(before, interrupt)?;
+        let mut pruned = Pruned {
+            removed_sources: sources.removed,
+            removed_bytes: sources.removed_bytes,
+            kept_sources: sources.kept,
+            kept_bytes: sources.kept_bytes,
+            ..Pruned::default()
+        };
         if !self.folder.is_dir() {
             return Ok(pruned);
         }

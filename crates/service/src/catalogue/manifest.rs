@@ -53,6 +53,9 @@ pub struct Service {
     pub version: Version,
     #[serde(default)]
     pub requires: Vec<Requirement>,
+    /// Repositories of others that it is built from.
+    #[serde(default, rename = "source")]
+    pub sources: Vec<GitSource>,
     #[serde(default)]
     pub build: Vec<Step>,
     /// Whether these steps stand elsewhere than in its folder: then no file of it changes with them, and they count by themselves.
@@ -142,6 +145,23 @@ pub struct Requirement {
     pub at_least: Option<String>,
     /// What else to know, where the packages are not enough.
     pub hint: Option<String>,
+}
+
+/// `[[source]]`: a commit of a git repository, which lies in the service's copy before the first step of its build.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct GitSource {
+    /// The URL of the repository, as its authors publish it. A mirror is the user's matter: `url.<mirror>.insteadOf`.
+    pub git: String,
+    /// The commit's full name: 40 hexadecimal digits.
+    pub commit: String,
+    /// The full name of its tree: what was fetched is used if it has this hash, and not otherwise.
+    pub tree: String,
+    /// A folder in the service's folder, where there is none. It may lie in that of an earlier source, as a submodule's does.
+    pub into: PathBuf,
+    /// Files of the service's folder, which `git apply` applies in `into`, in this order.
+    #[serde(default)]
+    pub patch: Vec<PathBuf>,
 }
 
 /// `[[build]]`: one step.

@@ -8,6 +8,7 @@ mod outside;
 mod place;
 mod running;
 mod select;
+mod source;
 mod url;
 
 use std::{
@@ -19,8 +20,8 @@ use tare_host::spelling::suggestion;
 
 pub(crate) use manifest::package_url;
 pub use manifest::{
-    KnownFailure, NotOffered, Requirement, Run, Service, Setting, Step, Style, ToleratedCheck, Variant,
-    Version,
+    GitSource, KnownFailure, NotOffered, Requirement, Run, Service, Setting, Step, Style, ToleratedCheck,
+    Variant, Version,
 };
 pub use packageurl::PackageUrl;
 pub use place::Place;
@@ -234,6 +235,7 @@ fn understand(path: &Path, contracts: &[&str]) -> Result<(String, Service), Docu
         return wrong("licence", message);
     }
     offered::check(&manifest, |needle, message| DocumentError::at(path, &text, needle, message))?;
+    source::check(&manifest, |needle, message| DocumentError::at(path, &text, needle, message))?;
     let root = &manifest.build_root;
     if root.components().any(|part| part != Component::ParentDir) {
         let message = format!("\"{}\" is no folder above the service's, such as \"../..\"", root.display());

@@ -334,3 +334,57 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_manifest_names_its_source_in_full() {
+    let commit = "0123456789abcdef0123456789abcdef01234567";
+    let source = format!(
+        "[[source]]\ngit = \"https://example.org/a\"\ncommit = \"{commit}\"\ntree = \"{commit}\"\ninto = \"vendor/a\"\n"
+    );
+    let build = "[[build]]\ncommand = [\"make\"]\n";
+    let with = |text: &str| load(&MANIFEST.replacen("[run]", &format!("{text}[run]"), 1));
+    let catalogue = with(&format!("{source}{build}")).unwrap();
+    for id in ["mux", "mux:slow"] {
+        let [found] = catalogue.get(id).unwrap().sources.as_slice() else { panic!("{id}") };
+        assert_eq!((found.commit.as_str(), found.into.to_str()), (commit, Some("vendor/a")));
+        assert_eq!(found.command(), ["git", "fetch", "https://example.org/a", commit]);
+    }
+    let within = source.replace("vendor/a", "vendor/a/b");
+    assert!(with(&format!("{source}{within}{build}")).is_ok(), "as a submodule lies");
+    let changed = |from: &str, to: &str| format!("{}{build}", source.replace(from, to));
+    let patched = |patch: &str| format!("{source}patch = [\"{patch}\"]\n{build}");
+    assert!(with(&patched("linux.patch")).is_ok());
+    let wrong = [
+        changed("https://example.org/a", "../a"),
+        changed("https://example.org/a", "ext::sh -c id"),
+        changed("https://example.org/a", "https://"),
+        changed(commit, "v1.3"),
+        changed(commit, &commit.to_uppercase()),
+        changed("vendor/a", "../a"),
+        changed("vendor/a", "/a"),
+        changed("vendor/a", "."),
+        changed("vendor/a", ""),
+        patched("../a.patch"),
+        changed("tree", "trees"),
+        format!("{source}{source}{build}"),
+        format!("{within}{source}{build}"),
+        source.clone(),
+    ];
+    let errors: String = wrong.iter().map(|text| with(text).unwrap_err() + "\n").collect();
+    insta::assert_snapshot!(errors, @r#"
+    ROOT/services/go/mux/service.toml:13: "../a" is no URL of a git repository, such as "https://HOST/PATH"
+    ROOT/services/go/mux/service.toml:13: "ext::sh -c id" is no URL of a git repository, such as "https://HOST/PATH"
+    ROOT/services/go/mux/service.toml:13: "https://" is no URL of a git repository, such as "https://HOST/PATH"
+    ROOT/services/go/mux/service.toml:14: commit "v1.3" is no full name: it has 40 digits of 0 to 9 and a to f
+    ROOT/services/go/mux/service.toml:14: commit "0123456789ABCDEF0123456789ABCDEF01234567" is no full name: it has 40 digits of 0 to 9 and a to f
+    ROOT/services/go/mux/service.toml:16: "../a" is no path within the service's folder
+    ROOT/services/go/mux/service.toml:16: "/a" is no path within the service's folder
+    ROOT/services/go/mux/service.toml:16: "." is no path within the service's folder
+    ROOT/services/go/mux/service.toml:16: "" is no path within the service's folder
+    ROOT/services/go/mux/service.toml:17: "../a.patch" is no path within the service's folder
+    ROOT/services/go/mux/service.toml:15: unknown key "trees"; did you mean "tree"?
+    ROOT/services/go/mux/service.toml:16: two sources go into "vendor/a"
+    ROOT/services/go/mux/service.toml:21: the source into "vendor/a" must stand before that into "vendor/a/b"
+    ROOT/services/go/mux/service.toml:12: a [[source]] is for a build, and there is no [[build]]
+    "#);
+}

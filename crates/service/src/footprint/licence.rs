@@ -57,6 +57,8 @@ pub enum Source {
     Maven,
     /// `License` of all files in Debian's copyright file.
     Debian,
+    /// The licence file of the source that the manifest names.
+    Git,
     /// The service's own manifest: the package has nothing that a program could read.
     Manifest,
 }

@@ -30,7 +30,7 @@ pub use licence::{Licence, Source};
 pub use releases::{Release, Releases};
 
 use crate::{
-    build::{Cost, Entry},
+    build::{Cost, Entry, Laid},
     catalogue::{Place, RAW_SOCKET, Service},
 };
 
@@ -54,6 +54,9 @@ pub struct Footprint {
     pub artefact_bytes: Option<u64>,
     /// What the last good build cost; absent if there was none, or nothing is built.
     pub build: Option<Cost>,
+    /// What its manifest names as its source, as it is in the last good build.
+    #[serde(default)]
+    pub sources: Vec<Laid>,
     /// The newest release of the framework, as it was known when it was last asked for.
     pub release: Option<Release>,
     pub measured: Option<Measured>,
@@ -97,6 +100,7 @@ impl Footprint {
             code,
             artefact_bytes: found.artefact_bytes,
             build: built.map(|entry| entry.cost),
+            sources: built.map(|entry| entry.sources.clone()).unwrap_or_default(),
             release: service.package.as_ref().and_then(|package| releases.of(package)).cloned(),
             measured: last.and_then(|entry| kept.get(service, &entry.content)),
         }
@@ -116,6 +120,11 @@ fn look(service: &Service, last: Option<&Entry>) -> (Package, Source) {
             (maven::read(service, last.map(|entry| entry.version.as_str())), Source::Maven)
         }
         () if nuget::project(&service.folder).is_some() => (nuget::read(service), Source::Manifest),
+        // The first is the framework's own.
+        () if !service.sources.is_empty() => {
+            let first = last.and_then(|entry| entry.sources.first()).and_then(|laid| laid.licence.clone());
+            (Package { licence: first.and_then(|file| file.spdx), ..deb::read(service) }, Source::Git)
+        }
         // Debian's packages, or none at all.
         () => (deb::read(service), Source::Debian),
     }

@@ -2,4 +2,5 @@
 
 mod bench;
 mod cache;
+mod sources;
 mod steps;

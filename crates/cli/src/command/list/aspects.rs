@@ -110,7 +110,7 @@ impl Measuring<'_> {
         let built = match self.workspace.builder().build(service, &self.site, false) {
             Ok(built) => built,
             Err(BuildError::Interrupted) => return Ok(()),
-            Err(error @ BuildError::Missing(_)) => return Err(fail("missing", None)(error.to_string())),
+            Err(error) if error.is_of_this_machine() => return Err(fail("missing", None)(error.to_string())),
             Err(error) => return Err(fail("not built", Some(Outcome::SetUp))(error.to_string())),
         };
         let contract =
@@ -158,6 +158,9 @@ fn text(lines: &[FootprintLine], look: Look) -> String {
     for line in lines {
         if let Some(contradiction) = &line.aspects.licence.contradiction {
             out += &format!("! {}: {contradiction}\n", line.service);
+        }
+        for source in &line.aspects.sources {
+            out += &format!("{}: from {}\n", line.service, source.line());
         }
     }
     out + &look.paint("2", LEGEND)

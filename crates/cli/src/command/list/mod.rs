@@ -8,7 +8,7 @@ use serde::Serialize;
 use tare_host::threads;
 use tare_report::document::{ALWAYS, Tone, Unit};
 use tare_service::{
-    catalogue::{Row, Setting, Style},
+    catalogue::{GitSource, Row, Setting, Style},
     workspace::Workspace,
 };
 
@@ -56,6 +56,9 @@ struct Listing {
     style: Style,
     contracts: Vec<String>,
     settings: Vec<Setting>,
+    /// What a build of it fetches.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sources: Vec<GitSource>,
     /// As the last good build reported it.
     version: Option<String>,
 }
@@ -84,6 +87,7 @@ fn line(workspace: &Workspace, row: &Row) -> Listing {
         style: service.style,
         contracts: service.contracts.clone(),
         settings: service.settings.clone(),
+        sources: service.sources.clone(),
         version: workspace.builder().last(service).map(|entry| entry.version),
     }
 }
@@ -128,7 +132,11 @@ fn text(lines: &[Listing]) -> String {
             state.into(),
         ]
     };
-    let out = table(columns, lines.iter().map(row).collect(), look()) + "\n";
+    let mut out = table(columns, lines.iter().map(row).collect(), look()) + "\n";
+    for (line, source) in lines.iter().flat_map(|line| line.sources.iter().map(move |source| (line, source)))
+    {
+        out += &format!("{}: built from {} at {}\n", line.service, source.git, source.commit);
+    }
     let hint = "--json prints more, such as settings that differ from the defaults; --aspects prints size and dependencies";
     out + &paint("2", hint) + "\n"
 }

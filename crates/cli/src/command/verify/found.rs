@@ -121,9 +121,9 @@ impl Found {
     /// Why a service is not there to be verified.
     pub(super) fn not_built(error: &BuildError) -> Found {
         let reason = error.to_string();
-        match error {
-            BuildError::Missing(_) => Found::Missing { reason },
-            _ => Found::NotBuilt { reason },
+        match error.is_of_this_machine() {
+            true => Found::Missing { reason },
+            false => Found::NotBuilt { reason },
         }
     }
 

@@ -13,6 +13,7 @@ fn line(service: &str, licence: Licence) -> FootprintLine {
         code: None,
         artefact_bytes: None,
         build: None,
+        sources: Vec::new(),
         release: None,
         measured: None,
     };

@@ -1,0 +1,170 @@
+//! git, as a step of a build: supervised, in the build's log, without a question and without what a user's own
+//! configuration would make of foreign files. What it says of addresses and of access does hold: mirrors, proxies, keys.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use tare_host::{
+    foreign,
+    process::{self, Ended, Exit, Launch, Limits},
+};
+
+use crate::build::{BuildError, Site};
+
+/// How long one command may take: some repositories are large, and some networks slow.
+const LIMIT: Duration = Duration::from_secs(30 * 60);
+const LOG_BYTES_MAX: u64 = 1 << 30;
+/// What is read of what it said.
+const SAID_BYTES_MAX: u64 = 1 << 20;
+
+/// A transfer of less than this many bytes a second for a minute has ended. No collection of garbage, which would go on
+/// after the command, and no line ends of another system.
+const CONFIGURED: [&str; 14] = [
+    "-c",
+    "http.lowSpeedLimit=1000",
+    "-c",
+    "http.lowSpeedTime=60",
+    "-c",
+    "gc.auto=0",
+    "-c",
+    "maintenance.auto=false",
+    "-c",
+    "core.autocrlf=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "apply.whitespace=nowarn",
+];
+
+pub(super) struct Git<'a> {
+    /// Whose build it is.
+    pub service: &'a str,
+    pub log: &'a Path,
+    pub site: &'a Site<'a>,
+    pub spent: Spent,
+}
+
+/// What the commands took.
+#[derive(Debug, Default)]
+pub(super) struct Spent {
+    pub time: Duration,
+    pub cpu: Duration,
+}
+
+/// Where a command works. Each is named in full: the repository of a folder around it is never meant.
+#[derive(Clone, Copy)]
+pub(super) struct Within<'a> {
+    pub repository: &'a Path,
+    pub tree: &'a Path,
+    pub index: &'a Path,
+}
+
+/// Why a command did not do its work, other than what stops the whole build.
+pub(super) enum Failed {
+    /// What it said, the error first if there is one.
+    Said(String),
+    Build(BuildError),
+}
+
+impl From<BuildError> for Failed {
+    fn from(error: BuildError) -> Failed {
+        Failed::Build(error)
+    }
+}
+
+impl Git<'_> {
+    /// What it printed on both of its outputs.
+    pub(super) fn run(&mut self, words: &[&str], within: Within<'_>) -> Result<String, Failed> {
+        let unwritten = |source| Failed::Build(BuildError::Record { path: self.log.to_owned(), source });
+        let began_at = self.say(words).map_err(unwritten)?;
+        let path = |path: &Path| path.to_string_lossy().into_owned();
+        let env = [
+            ("GIT_DIR", path(within.repository)),
+            ("GIT_WORK_TREE", path(within.tree)),
+            ("GIT_INDEX_FILE", path(within.index)),
+            ("GIT_OBJECT_DIRECTORY", path(&within.repository.join("objects"))),
+            ("GIT_TERMINAL_PROMPT", "0".to_owned()),
+            ("GIT_ASKPASS", "true".to_owned()),
+            ("SSH_ASKPASS", "true".to_owned()),
+            ("LC_ALL", "C".to_owned()),
+        ];
+        let all = std::iter::once("git").chain(CONFIGURED).chain(words.iter().copied());
+        let launch = Launch {
+            name: self.service.to_owned(),
+            command: all.map(str::to_owned).collect(),
+            dir: within.tree.to_owned(),
+            env: env.map(|(name, value)| (name.to_owned(), value)).to_vec(),
+            stdout: self.log.to_owned(),
+            stderr: self.log.to_owned(),
+            append: true,
+            ..Launch::default()
+        };
+        let limits = Limits { time: LIMIT, output_bytes: LOG_BYTES_MAX, interrupt: self.site.interrupt };
+        let began = Instant::now();
+        let job = process::run_to_end(&launch, self.site.supervisor, limits)
+            .map_err(|error| Failed::Said(error.why.to_string()))?;
+        self.spent.time += began.elapsed();
+        self.spent.cpu += job.cpu;
+        let said = said_since(self.log, began_at).map_err(unwritten)?;
+        match job.ended {
+            Ended::Itself(Exit::Status(0)) => Ok(said),
+            Ended::Itself(exit) => Err(Failed::Said(error_of(&said).unwrap_or_else(|| exit.to_string()))),
+            Ended::TooLong => Err(Failed::Said(format!("stopped after {} s", LIMIT.as_secs()))),
+            Ended::TooMuch => Err(Failed::Said(format!("stopped after {LOG_BYTES_MAX} bytes of output"))),
+            Ended::Interrupted => Err(Failed::Build(BuildError::Interrupted)),
+        }
+    }
+
+    /// Writes the command into the log, without what every command has. Returns where its output begins.
+    fn say(&self, words: &[&str]) -> io::Result<u64> {
+        let mut log = File::options().append(true).create(true).open(self.log)?;
+        writeln!(log, "$ git {}", words.join(" "))?;
+        log.metadata().map(|metadata| metadata.len())
+    }
+}
+
+fn said_since(log: &Path, began_at: u64) -> io::Result<String> {
+    let mut log = File::open(log)?;
+    log.seek(SeekFrom::Start(began_at))?;
+    let mut bytes = Vec::new();
+    log.take(SAID_BYTES_MAX).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The first line that is an error, without the word for it: what follows it is advice.
+fn error_of(said: &str) -> Option<String> {
+    let marked = |line: &str| {
+        let found = ["fatal: ", "error: "].iter().find_map(|mark| line.strip_prefix(mark));
+        found.map(str::to_owned)
+    };
+    let lines = || said.lines().map(str::trim).filter(|line| !line.is_empty());
+    let line = lines().find_map(marked).or_else(|| lines().next_back().map(str::to_owned));
+    line.map(|line| foreign::quotable(line.trim_end_matches(['.', ':'])))
+}
+
+/// Nothing that is a link, so that what is written below it lies there.
+pub(super) fn is_free_of_links(root: &Path, path: &Path) -> bool {
+    let mut at = PathBuf::from(root);
+    path.components().all(|part| {
+        at.push(part);
+        !fs::symlink_metadata(&at).is_ok_and(|metadata| metadata.is_symlink())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_error_counts_and_else_the_last_line() {
+        let said =
+            "remote: hello\nerror: Server does not allow request for unadvertised object 1a\n\nfatal: too\n";
+        assert_eq!(error_of(said).unwrap(), "Server does not allow request for unadvertised object 1a");
+        assert_eq!(error_of("one\ntwo \n\n").unwrap(), "two");
+        assert_eq!(error_of("\n"), None);
+    }
+}
