@@ -157,6 +157,9 @@ pub struct HostUsage {
     /// CPU time of what it works with: a database, a server behind it; absent if that is nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backing_cpu_ns: Option<u64>,
+    /// It ran on CPUs of its own, none of which are those of service and generator.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub backing_is_apart: bool,
     /// Resident memory of that; pages that its processes share count for each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backing_rss_bytes: Option<u64>,
@@ -397,8 +400,9 @@ impl HostUsage {
         self.generator_cpu_ns.saturating_sub(self.generator_polled_ns)
     }
 
-    /// CPU time of all that belongs to the experiment.
+    /// CPU time of all that belongs to the experiment, on the CPUs of service and generator.
     pub fn own_cpu_ns(&self) -> u64 {
-        self.server_cpu_ns + self.backing_cpu_ns.unwrap_or(0) + self.generator_cpu_ns + self.link_cpu_ns()
+        let backing_ns = self.backing_cpu_ns.filter(|_| !self.backing_is_apart).unwrap_or(0);
+        self.server_cpu_ns + backing_ns + self.generator_cpu_ns + self.link_cpu_ns()
     }
 }

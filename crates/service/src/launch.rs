@@ -160,7 +160,11 @@ fn backing(
     if service.running.is_some() {
         return Ok(Backing::default());
     }
-    let Settings { contract, cpus, seed, service_settings, .. } = *settings;
+    let Settings { contract, seed, service_settings, .. } = *settings;
+    let cpus = match service_settings.backing_cpus.as_slice() {
+        [] => settings.cpus,
+        own => own,
+    };
     let connections = service_settings.database_connections;
     Backing::start(contract, &Ground { supervisor, folder, stem, cpus, connections, seed })
 }

@@ -14,13 +14,16 @@ pub struct ServiceSettings {
     /// To a database, for the whole service.
     #[serde(default = "usual", skip_serializing_if = "is_usual")]
     pub database_connections: u32,
+    /// CPUs of what services work with; empty: those of the service.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub backing_cpus: Vec<usize>,
 }
 
 impl ServiceSettings {
     /// For this many requests at once, without delay.
     #[must_use]
     pub fn of_threads(threads: usize) -> ServiceSettings {
-        ServiceSettings { threads, delay_ms: 0, database_connections: DATABASE_CONNECTIONS }
+        ServiceSettings { threads, delay_ms: 0, database_connections: DATABASE_CONNECTIONS, backing_cpus: Vec::new() }
     }
 }
 

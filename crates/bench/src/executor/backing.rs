@@ -24,6 +24,13 @@ impl Bench<'_> {
         Ok(ready.backing.freeze()?)
     }
 
+    /// Whether what the service works with has CPUs of its own.
+    pub(super) fn backing_is_apart(&self, running: &Running) -> bool {
+        let own = &self.plan.points[running.slot.point].service_settings.backing_cpus;
+        let shared = self.plan.pinning.all();
+        !own.is_empty() && !own.iter().any(|cpu| shared.contains(cpu))
+    }
+
     /// What was counted since then. Absent if there is nothing to count.
     pub(super) fn end_counting(
         &self,

@@ -149,6 +149,7 @@ impl Bench<'_> {
                 system_ns: modes.system.saturating_sub(before.modes.system).as_nanos() as u64,
             }),
             backing_cpu_ns: backing_cpu.map(|(after, before)| after.saturating_sub(before)),
+            backing_is_apart: self.backing_is_apart(running),
             backing_rss_bytes: running.ready.backing.rss_bytes(),
             generator_cpu_ns: report.generator_cpu_ns,
             generator_polled_ns: report.generator_polled_ns,

@@ -96,6 +96,8 @@ struct ServiceFile {
     delay_ms: u64,
     #[serde(default = "default_connections")]
     database_connections: u32,
+    #[serde(default)]
+    backing_cpus: Vec<usize>,
 }
 
 fn default_connections() -> u32 {
@@ -178,6 +180,7 @@ impl Experiment {
                 threads: file.service.threads,
                 delay_ms: file.service.delay_ms,
                 database_connections: file.service.database_connections,
+                backing_cpus: file.service.backing_cpus,
             },
             schedule: file.schedule,
             latency,
