@@ -86,10 +86,10 @@ if (settings.upstream)
   app.use((await import("./gateway.js")).createRouter(settings.upstream));
 
 // A client's mistake is answered, but not logged with its stack, as Express
-// does by default.
+// does by default; nor is a client that has gone during its upload.
 app.use((error, req, res, next) => {
   if (error.status >= 400 && error.status < 500) res.sendStatus(error.status);
-  else next(error);
+  else if (!req.errored) next(error);
 });
 
 // app.listen() serves without TLS only.
