@@ -23,11 +23,8 @@ namespace Tare
 
         private static async Task AnswerAsync(HttpContext context)
         {
-            if (!TryGetOffset(context.Request.Headers, out long offset))
-            {
-                await Answers.BadRequestAsync(context);
-                return;
-            }
+            // A bad request is read to its end too: an earlier answer would reset a stream of HTTP/2.
+            long? offset = ReadOffset(context.Request.Headers);
             context.Features.Get<IHttpMaxRequestBodySizeFeature>()!.MaxRequestBodySize = BodyMax;
             (long bytes, byte? value) = await ReadAsync(context.Request.Body, offset);
             if (value == null)
@@ -38,14 +35,16 @@ namespace Tare
             await Answers.JsonAsync(context, new { bytes, @byte = value });
         }
 
-        private static bool TryGetOffset(IHeaderDictionary headers, out long offset)
+        private static long? ReadOffset(IHeaderDictionary headers)
         {
             string text = headers["X-Offset"].ToString();
-            return long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out offset);
+            return long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out long offset)
+                ? offset
+                : (long?)null;
         }
 
-        /// <summary>The length of a body and the byte at an offset, null where the body ends before it.</summary>
-        private static async Task<(long Bytes, byte? Value)> ReadAsync(Stream body, long offset)
+        /// <summary>The length of a body and the byte at an offset, null where there is none.</summary>
+        private static async Task<(long Bytes, byte? Value)> ReadAsync(Stream body, long? offset)
         {
             byte[] buffer = ArrayPool<byte>.Shared.Rent(BufferLength);
             try
@@ -57,7 +56,7 @@ namespace Tare
                 {
                     if (offset >= bytes && offset - bytes < read)
                     {
-                        value = buffer[offset - bytes];
+                        value = buffer[offset.Value - bytes];
                     }
                     bytes += read;
                 }
