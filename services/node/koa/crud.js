@@ -39,8 +39,8 @@ export function createRouter(pool) {
     if (Number.isNaN(id)) ctx.throw(400);
 
     const [item] = await query(read, [id]);
-    if (!item) ctx.throw(404);
-    ctx.body = item;
+    // Without a body Koa answers 404 by itself.
+    if (item) ctx.body = item;
   });
 
   router.get("/items", async (ctx) => {
@@ -68,8 +68,7 @@ export function createRouter(pool) {
     if (Number.isNaN(id) || !values) ctx.throw(400);
 
     const [item] = await query(update, [id, ...values]);
-    if (!item) ctx.throw(404);
-    ctx.body = item;
+    if (item) ctx.body = item;
   });
 
   return router;

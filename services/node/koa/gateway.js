@@ -6,11 +6,13 @@ export function createRouter(upstream) {
   router.get("/gateway/:id", async (ctx) => {
     const id = encodeURIComponent(ctx.params.id);
     const response = await fetch(new URL(`/items/${id}`, upstream));
-    if (!response.ok) {
-      await response.body?.cancel();
-      ctx.throw(response.status === 404 ? 404 : 502);
+    if (response.ok) {
+      ctx.body = { ...(await response.json()), via: "gateway" };
+      return;
     }
-    ctx.body = { ...(await response.json()), via: "gateway" };
+    await response.body?.cancel();
+    // Without a body Koa answers 404 by itself.
+    if (response.status !== 404) ctx.throw(502);
   });
 
   return router;
