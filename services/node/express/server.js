@@ -81,7 +81,10 @@ if (settings.database) {
 }
 if (settings.products)
   app.use((await import("./products.js")).createRouter(settings.products));
-if (settings.folder) app.use("/static", express.static(settings.folder));
+if (settings.folder) {
+  const options = { redirect: false };
+  app.use("/static", express.static(settings.folder, options));
+}
 if (settings.upstream)
   app.use((await import("./gateway.js")).createRouter(settings.upstream));
 
