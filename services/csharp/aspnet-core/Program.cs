@@ -6,8 +6,10 @@ using System.Security.Authentication;
 using System.Threading.Tasks;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Routing;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.FileProviders;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 
@@ -48,16 +50,55 @@ namespace Tare
 
         private static IHost CreateHost(Settings settings)
         {
-            Delay? delay = settings.Delay > TimeSpan.Zero ? new Delay(settings.Threads, settings.Delay) : null;
-            var routes = new Routes(delay);
             return Host.CreateDefaultBuilder()
                 .ConfigureLogging(logging => logging.ClearProviders())
-                .ConfigureServices(services => services.Configure<HostOptions>(o => o.ShutdownTimeout = Grace))
+                .ConfigureServices(services => AddServices(services, settings))
                 .ConfigureWebHostDefaults(web => web
                     .ConfigureKestrel(kestrel => kestrel.Listen(
                         IPAddress.Loopback, settings.Port, endpoint => Configure(endpoint, settings)))
-                    .Configure(app => app.UseRouting().UseEndpoints(routes.Map)))
+                    .Configure(app => Configure(app, settings)))
                 .Build();
+        }
+
+        private static void AddServices(IServiceCollection services, Settings settings)
+        {
+            services.Configure<HostOptions>(o => o.ShutdownTimeout = Grace);
+            if (settings.Products != null)
+            {
+                services.AddResponseCompression(o => o.EnableForHttps = true);
+            }
+            if (settings.Upstream != null)
+            {
+                Gateway.AddClient(services, settings.Upstream);
+            }
+        }
+
+        private static void Configure(IApplicationBuilder app, Settings settings)
+        {
+            if (settings.StaticFolder != null)
+            {
+                app.UseStaticFiles(new StaticFileOptions
+                {
+                    FileProvider = new PhysicalFileProvider(settings.StaticFolder),
+                    RequestPath = "/static",
+                });
+            }
+            app.UseRouting().UseEndpoints(endpoints => Map(endpoints, settings));
+        }
+
+        private static void Map(IEndpointRouteBuilder endpoints, Settings settings)
+        {
+            Delay? delay = settings.Delay > TimeSpan.Zero ? new Delay(settings.Threads, settings.Delay) : null;
+            new Routes(delay).Map(endpoints);
+            Upload.Map(endpoints);
+            if (settings.Products != null)
+            {
+                new Products(settings.Products).Map(endpoints);
+            }
+            if (settings.Upstream != null)
+            {
+                Gateway.Map(endpoints);
+            }
         }
 
         /// <summary>By default an endpoint serves HTTP/1.1, and with TLS HTTP/2 too.</summary>

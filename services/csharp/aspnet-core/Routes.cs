@@ -26,12 +26,12 @@ namespace Tare
 
         public void Map(IEndpointRouteBuilder endpoints)
         {
-            endpoints.MapGet("/", context => TextAsync(context, "Hello world!"));
-            endpoints.MapGet("/api/test", context => TextAsync(context, "Hello, World!"));
+            endpoints.MapGet("/", context => Answers.TextAsync(context, "Hello world!"));
+            endpoints.MapGet("/api/test", context => Answers.TextAsync(context, "Hello, World!"));
             endpoints.MapPost("/test", EchoAsync);
-            endpoints.MapGet("/test/status", context => TextAsync(context, "OK"));
+            endpoints.MapGet("/test/status", context => Answers.TextAsync(context, "OK"));
             endpoints.MapGet("/test/labels/{label}", LabelAsync);
-            endpoints.MapGet("/framework", context => JsonAsync(context, new { Hello = "world" }));
+            endpoints.MapGet("/framework", context => Answers.JsonAsync(context, new { Hello = "world" }));
             endpoints.MapGet("/benchmark", BenchmarkAsync);
         }
 
@@ -40,7 +40,7 @@ namespace Tare
             Dictionary<string, object>? message = await ReadObjectAsync(context);
             if (message == null)
             {
-                context.Response.StatusCode = StatusCodes.Status400BadRequest;
+                await Answers.BadRequestAsync(context);
                 return;
             }
             if (delay != null)
@@ -48,23 +48,22 @@ namespace Tare
                 await delay.PassAsync(context.RequestAborted);
             }
             message["text"] = "received";
-            await JsonAsync(context, message);
+            await Answers.JsonAsync(context, message);
         }
 
         private static Task LabelAsync(HttpContext context)
         {
-            return TextAsync(context, (string)context.Request.RouteValues["label"]!);
+            return Answers.TextAsync(context, (string)context.Request.RouteValues["label"]!);
         }
 
         private static Task BenchmarkAsync(HttpContext context)
         {
             if (!TryGetCount(context.Request.Query, out int count))
             {
-                context.Response.StatusCode = StatusCodes.Status400BadRequest;
-                return Task.CompletedTask;
+                return Answers.BadRequestAsync(context);
             }
             string[] strings = Enumerable.Range(0, count).Select(i => $"Index {i}").ToArray();
-            return JsonAsync(context, strings.Take(10));
+            return Answers.JsonAsync(context, strings.Take(10));
         }
 
         private static bool TryGetCount(IQueryCollection query, out int count)
@@ -89,18 +88,6 @@ namespace Tare
             {
                 return null;
             }
-        }
-
-        private static Task TextAsync(HttpContext context, string text)
-        {
-            context.Response.ContentType = "text/plain; charset=utf-8";
-            return context.Response.WriteAsync(text);
-        }
-
-        private static Task JsonAsync<T>(HttpContext context, T value)
-        {
-            context.Response.ContentType = "application/json";
-            return JsonSerializer.SerializeAsync(context.Response.Body, value);
         }
     }
 }

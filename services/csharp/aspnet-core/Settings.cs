@@ -3,6 +3,7 @@ using System.Globalization;
 using System.IO;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
+using System.Text.Json;
 
 namespace Tare
 {
@@ -37,6 +38,13 @@ namespace Tare
 
         public bool Http2WithoutTls { get; }
 
+        /// <summary>Null where there are no routes of it, as with the two after it.</summary>
+        public Product[]? Products { get; } = ReadProducts("DATA_PRODUCTS");
+
+        public string? StaticFolder { get; } = Folder("FOLDER_STATIC");
+
+        public Uri? Upstream { get; } = HttpUrl("UPSTREAM_URL");
+
         private static int Integer(string name, string fallback, int min, int max)
         {
             string text = Environment.GetEnvironmentVariable(name) ?? fallback;
@@ -46,6 +54,48 @@ namespace Tare
                 return value;
             }
             throw new FormatException($"{name} must be an integer from {min} to {max}");
+        }
+
+        private static Product[]? ReadProducts(string name)
+        {
+            string? file = Environment.GetEnvironmentVariable(name);
+            if (file == null)
+            {
+                return null;
+            }
+            try
+            {
+                return Tare.Products.Parse(File.ReadAllText(file));
+            }
+            catch (Exception e) when (e is IOException || e is UnauthorizedAccessException || e is ArgumentException
+                || e is JsonException)
+            {
+                throw new FormatException($"{name} cannot be used: {e.Message}");
+            }
+        }
+
+        private static string? Folder(string name)
+        {
+            string? folder = Environment.GetEnvironmentVariable(name);
+            if (folder != null && !Directory.Exists(folder))
+            {
+                throw new FormatException($"{name} must be a folder");
+            }
+            return folder == null ? null : Path.GetFullPath(folder);
+        }
+
+        private static Uri? HttpUrl(string name)
+        {
+            string? text = Environment.GetEnvironmentVariable(name);
+            if (text == null)
+            {
+                return null;
+            }
+            if (Uri.TryCreate(text, UriKind.Absolute, out Uri? url) && url.Scheme == Uri.UriSchemeHttp)
+            {
+                return url;
+            }
+            throw new FormatException($"{name} must be a URL that begins with http://");
         }
 
         private static X509Certificate2 Load(string chainFile, string keyFile)

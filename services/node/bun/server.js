@@ -1,12 +1,14 @@
 import { createDelay } from "./delay.js";
 import { readSettings } from "./settings.js";
+import { upload } from "./upload.js";
 
 if (process.argv.length === 3 && process.argv[2] === "--version") {
   console.log(Bun.version);
   process.exit();
 }
 
-const { port, threads, delayMs, protocol, tls } = await readSettings();
+const settings = await readSettings();
+const { port, threads, delayMs, protocol, tls } = settings;
 const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
 
 const routes = {
@@ -17,7 +19,26 @@ const routes = {
   "/test/labels/:label": { GET: (req) => new Response(req.params.label) },
   "/framework": { GET: () => Response.json({ Hello: "world" }) },
   "/benchmark": { GET: benchmark },
+  "/upload": { POST: upload },
 };
+
+// Without the variable that they need, these routes and their packages are not
+// loaded.
+if (settings.database) {
+  const sql = new Bun.SQL(settings.database, { max: settings.connections });
+  const database = await import("./database.js");
+  const crud = await import("./crud.js");
+  Object.assign(routes, database.createRoutes(sql), crud.createRoutes(sql));
+}
+if (settings.products) {
+  const products = await import("./products.js");
+  Object.assign(routes, products.createRoutes(settings.products));
+}
+if (settings.folder) routes["/static/*"] = { dir: settings.folder };
+if (settings.upstream) {
+  const gateway = await import("./gateway.js");
+  Object.assign(routes, gateway.createRoutes(settings.upstream));
+}
 
 async function receive(req) {
   let message;

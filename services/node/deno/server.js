@@ -1,16 +1,18 @@
 import { createDelay } from "./delay.js";
 import { readSettings } from "./settings.js";
+import { upload } from "./upload.js";
 
 if (Deno.args.length === 1 && Deno.args[0] === "--version") {
   console.log(Deno.version.deno);
   Deno.exit();
 }
 
-const { port, threads, delayMs, protocol, tls } = readSettings();
+const settings = readSettings();
+const { port, threads, delayMs, protocol, tls } = settings;
 const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
 
-// Deno.serve has no router: fixed routes are looked up, the one with a parameter
-// is matched.
+// Deno.serve has no router: fixed routes are looked up, those with a parameter
+// are matched.
 const routes = new Map([
   ["GET /", () => new Response("Hello world!")],
   ["GET /api/test", () => new Response("Hello, World!")],
@@ -18,8 +20,25 @@ const routes = new Map([
   ["POST /test", receive],
   ["GET /framework", () => Response.json({ Hello: "world" })],
   ["GET /benchmark", benchmark],
+  ["POST /upload", upload],
 ]);
-const labelRoute = /^GET \/test\/labels\/([A-Za-z0-9_-]{1,24})$/;
+const patterns = [
+  [
+    /^GET \/test\/labels\/([A-Za-z0-9_-]{1,24})$/,
+    (_req, _query, label) => new Response(label),
+  ],
+];
+
+// Without the variable that they need, these routes and their packages are not
+// loaded.
+if (settings.products) {
+  const products = await import("./products.js");
+  products.addRoutes(patterns, settings.products);
+}
+if (settings.upstream) {
+  const gateway = await import("./gateway.js");
+  gateway.addRoutes(patterns, settings.upstream);
+}
 
 function handle(req) {
   const { pathname, searchParams } = new URL(req.url);
@@ -29,16 +48,18 @@ function handle(req) {
   const handler = routes.get(route);
   if (handler) return handler(req, searchParams);
 
-  const label = labelRoute.exec(route);
-  if (label) return new Response(label[1]);
+  for (const [pattern, handler] of patterns) {
+    const match = pattern.exec(route);
+    if (match) return handler(req, searchParams, match[1]);
+  }
 
   return new Response("Not Found", { status: 404 });
 }
 
 // Deno leaves the body of an answer to HEAD out in HTTP/1.1; in HTTP/2 it would
 // send it.
-function handleH2(req) {
-  const response = handle(req);
+async function handleH2(req) {
+  const response = await handle(req);
   return req.method === "HEAD" ? new Response(null, response) : response;
 }
 

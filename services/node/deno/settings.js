@@ -43,6 +43,25 @@ function readProtocol(tls) {
   return protocol;
 }
 
+function readUrl(name, protocol) {
+  const text = Deno.env.get(name);
+  if (text === undefined) return undefined;
+  if (URL.parse(text)?.protocol === protocol) return text;
+  refuse(`${name} must be a URL that begins with ${protocol}//`);
+}
+
+function readProducts() {
+  const file = Deno.env.get("DATA_PRODUCTS");
+  if (file === undefined) return undefined;
+  try {
+    const products = JSON.parse(Deno.readTextFileSync(file));
+    if (Array.isArray(products)) return products;
+  } catch (error) {
+    refuse(`DATA_PRODUCTS cannot be read: ${error.name}`);
+  }
+  refuse("DATA_PRODUCTS must be an array of JSON");
+}
+
 export function readSettings() {
   const tls = readTls();
   return {
@@ -51,5 +70,7 @@ export function readSettings() {
     delayMs: integer("DELAY_MS", { min: 0, max: 60000, fallback: "0" }),
     protocol: readProtocol(tls),
     tls,
+    products: readProducts(),
+    upstream: readUrl("UPSTREAM_URL", "http:"),
   };
 }

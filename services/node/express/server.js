@@ -1,8 +1,10 @@
 import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
 import express from "express";
 import { sendBare } from "./bare.js";
 import { createDelay } from "./delay.js";
 import { readSettings } from "./settings.js";
+import { upload } from "./upload.js";
 
 if (process.argv.length === 3 && process.argv[2] === "--version") {
   const require = createRequire(import.meta.url);
@@ -10,7 +12,8 @@ if (process.argv.length === 3 && process.argv[2] === "--version") {
   process.exit();
 }
 
-const { port, threads, delayMs, tls } = await readSettings();
+const settings = await readSettings();
+const { port, threads, delayMs, tls } = settings;
 const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
 const app = express();
 
@@ -64,11 +67,32 @@ app.get("/benchmark", (req, res) => {
   res.json(strings.slice(0, 10));
 });
 
+app.post("/upload", upload);
+
+// Without the variable that they need, these routes and their packages are not
+// loaded.
+if (settings.database) {
+  app.set("view engine", "pug");
+  app.set("views", fileURLToPath(new URL("views", import.meta.url)));
+  const { createPool } = await import("./pool.js");
+  const pool = createPool(settings);
+  app.use((await import("./database.js")).createRouter(pool));
+  app.use("/crud", (await import("./crud.js")).createRouter(pool));
+}
+if (settings.products)
+  app.use((await import("./products.js")).createRouter(settings.products));
+if (settings.folder) {
+  const options = { redirect: false };
+  app.use("/static", express.static(settings.folder, options));
+}
+if (settings.upstream)
+  app.use((await import("./gateway.js")).createRouter(settings.upstream));
+
 // A client's mistake is answered, but not logged with its stack, as Express
-// does by default.
+// does by default; nor is a client that has gone during its upload.
 app.use((error, req, res, next) => {
   if (error.status >= 400 && error.status < 500) res.sendStatus(error.status);
-  else next(error);
+  else if (!req.errored) next(error);
 });
 
 // app.listen() serves without TLS only.
@@ -89,7 +113,8 @@ const server = await listen();
 server.keepAliveTimeout = 120_000;
 
 process.on("SIGTERM", () => {
-  server.close();
+  // Connections to others stay open until the end.
+  server.close(() => process.exit());
   server.closeIdleConnections();
   // Requests that are being handled may end, but not at their leisure.
   setTimeout(() => process.exit(), 500).unref();

@@ -1,6 +1,7 @@
 // What the environment variables say; nothing else is read.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
+import { resolve } from "node:path";
 
 function refuse(message) {
   console.error(message);
@@ -38,6 +39,37 @@ async function readTls() {
   return tls;
 }
 
+function readUrl(name, protocol) {
+  const text = process.env[name];
+  if (text === undefined) return undefined;
+  try {
+    if (new URL(text).protocol === protocol) return text;
+  } catch {
+    // It is refused like one of another protocol.
+  }
+  refuse(`${name} must be a URL that begins with ${protocol}//`);
+}
+
+function readProducts() {
+  const file = process.env.DATA_PRODUCTS;
+  if (file === undefined) return undefined;
+  try {
+    const products = JSON.parse(readFileSync(file, "utf8"));
+    if (Array.isArray(products)) return products;
+  } catch (error) {
+    refuse(`DATA_PRODUCTS cannot be read: ${error.code ?? error.name}`);
+  }
+  refuse("DATA_PRODUCTS must be an array of JSON");
+}
+
+function readFolder(name) {
+  const folder = process.env[name];
+  if (folder === undefined) return undefined;
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    return resolve(folder);
+  refuse(`${name} must be a folder`);
+}
+
 export async function readSettings() {
   const tls = await readTls();
   if ((process.env.PROTOCOL ?? "http/1.1") !== "http/1.1")
@@ -48,5 +80,14 @@ export async function readSettings() {
     threads: integer("THREADS", { min: 1, max: 1024, fallback: "1" }),
     delayMs: integer("DELAY_MS", { min: 0, max: 60000, fallback: "0" }),
     tls,
+    database: readUrl("DATABASE_URL", "postgres:"),
+    connections: integer("DATABASE_MAX_CONN", {
+      min: 1,
+      max: 10000,
+      fallback: "8",
+    }),
+    products: readProducts(),
+    folder: readFolder("FOLDER_STATIC"),
+    upstream: readUrl("UPSTREAM_URL", "http:"),
   };
 }

@@ -9,7 +9,8 @@ if (process.argv.length === 3 && process.argv[2] === "--version") {
   process.exit();
 }
 
-const { port, threads, delayMs, protocol, tls } = await readSettings();
+const settings = await readSettings();
+const { port, threads, delayMs, protocol, tls } = settings;
 const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
 const app = Fastify({
   http2: protocol !== "http/1.1",
@@ -68,6 +69,15 @@ app.get("/benchmark", { schema: benchmarkSchema }, async (request) => {
   for (let i = 0; i < request.query.count; i++) strings.push(`Index ${i}`);
   return strings.slice(0, 10);
 });
+
+app.register(import("./upload.js"));
+
+// Without the variable that they need, these routes and their packages are not
+// loaded.
+if (settings.database) app.register(import("./database.js"), { settings });
+if (settings.products) app.register(import("./products.js"), { settings });
+if (settings.folder) app.register(import("./files.js"), { settings });
+if (settings.upstream) app.register(import("./gateway.js"), { settings });
 
 process.on("SIGTERM", () => {
   app.close();

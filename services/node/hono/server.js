@@ -4,6 +4,7 @@ import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { createDelay } from "./delay.js";
 import { readSettings } from "./settings.js";
+import { upload } from "./upload.js";
 
 if (process.argv.length === 3 && process.argv[2] === "--version") {
   // Hono does not export its package.json.
@@ -12,7 +13,8 @@ if (process.argv.length === 3 && process.argv[2] === "--version") {
   process.exit();
 }
 
-const { port, threads, delayMs, protocol, tls } = await readSettings();
+const settings = await readSettings();
+const { port, threads, delayMs, protocol, tls } = settings;
 const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
 const app = new Hono();
 
@@ -51,6 +53,29 @@ app.get("/benchmark", (c) => {
   return c.json(strings.slice(0, 10));
 });
 
+app.post("/upload", upload);
+
+// Without the variable that they need, these routes and their packages are not
+// loaded.
+if (settings.database) {
+  const { default: postgres } = await import("postgres");
+  const sql = postgres(settings.database, { max: settings.connections });
+  app.route("/", (await import("./database.js")).createDatabase(sql));
+  app.route("/crud", (await import("./crud.js")).createCrud(sql));
+}
+if (settings.products) {
+  const { createProducts } = await import("./products.js");
+  app.route("/", createProducts(settings.products));
+}
+if (settings.folder) {
+  const { serveFiles } = await import("./files.js");
+  app.get("/static/*", serveFiles(settings.folder));
+}
+if (settings.upstream) {
+  const { createGateway } = await import("./gateway.js");
+  app.route("/", createGateway(settings.upstream));
+}
+
 // The adapter takes the server of node:http if it is given none.
 async function selectServer() {
   if (protocol === "http/1.1" && !tls) return undefined;
@@ -80,7 +105,8 @@ server.on("session", (session) => {
 });
 
 process.on("SIGTERM", () => {
-  server.close();
+  // Connections to others stay open until the end.
+  server.close(() => process.exit());
   server.closeIdleConnections?.();
   for (const session of sessions) session.close();
   // Requests that are being handled may end, but not at their leisure.

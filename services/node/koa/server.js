@@ -1,9 +1,11 @@
 import { createRequire } from "node:module";
-import { bodyParser } from "@koa/bodyparser";
+import { fileURLToPath } from "node:url";
 import Router from "@koa/router";
 import Koa from "koa";
 import { createDelay } from "./delay.js";
+import { parseJson } from "./parse-json.js";
 import { readSettings } from "./settings.js";
+import { upload } from "./upload.js";
 
 if (process.argv.length === 3 && process.argv[2] === "--version") {
   const require = createRequire(import.meta.url);
@@ -11,7 +13,8 @@ if (process.argv.length === 3 && process.argv[2] === "--version") {
   process.exit();
 }
 
-const { port, threads, delayMs, protocol, tls } = await readSettings();
+const settings = await readSettings();
+const { port, threads, delayMs, protocol, tls } = settings;
 const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
 const app = new Koa();
 const router = new Router();
@@ -30,12 +33,6 @@ router.get("/test/status", (ctx) => {
 
 router.get("/test/labels/:label", (ctx) => {
   ctx.body = ctx.params.label;
-});
-
-const parseJson = bodyParser({
-  enableTypes: ["json"],
-  // An error that is the client's is answered, but not logged with its stack.
-  onError: (error, ctx) => ctx.throw(error.status ?? 500, error.message),
 });
 
 router.post("/test", parseJson, async (ctx) => {
@@ -61,7 +58,34 @@ router.get("/benchmark", (ctx) => {
   ctx.body = strings.slice(0, 10);
 });
 
-app.use(router.routes()).use(router.allowedMethods());
+router.post("/upload", upload);
+
+// Without the variable that they need, these routes and their packages are not
+// loaded.
+const routers = [router];
+if (settings.database) {
+  const { default: render } = await import("@koa/ejs");
+  const root = fileURLToPath(new URL("views", import.meta.url));
+  render(app, { root, layout: false, viewExt: "ejs" });
+  const { createPool } = await import("./pool.js");
+  const pool = createPool(settings);
+  routers.push((await import("./database.js")).createRouter(pool));
+  routers.push((await import("./crud.js")).createRouter(pool));
+}
+if (settings.products)
+  routers.push((await import("./products.js")).createRouter(settings.products));
+if (settings.upstream)
+  routers.push((await import("./gateway.js")).createRouter(settings.upstream));
+
+for (const router of routers)
+  app.use(router.routes()).use(router.allowedMethods());
+if (settings.folder)
+  app.use((await import("./files.js")).serveFiles(settings.folder));
+
+// As by default, but a client that has gone during its upload is not logged.
+app.on("error", (error, ctx) => {
+  if (ctx?.writable !== false) app.onerror(error);
+});
 
 // app.listen() serves HTTP/1.1 without TLS; for the rest the application is given
 // to a server of Node.
@@ -97,7 +121,8 @@ server.on("session", (session) => {
 });
 
 process.on("SIGTERM", () => {
-  server.close();
+  // Connections to others stay open until the end.
+  server.close(() => process.exit());
   server.closeIdleConnections?.();
   for (const session of sessions) session.close();
   // Requests that are being handled may end, but not at their leisure.

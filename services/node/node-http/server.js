@@ -1,17 +1,20 @@
 import http from "node:http";
+import { sendJson, sendText } from "./answers.js";
 import { createDelay } from "./delay.js";
 import { readSettings } from "./settings.js";
+import { upload } from "./upload.js";
 
 if (process.argv.length === 3 && process.argv[2] === "--version") {
   console.log(process.versions.node);
   process.exit();
 }
 
-const { port, threads, delayMs, protocol, tls } = await readSettings();
+const settings = await readSettings();
+const { port, threads, delayMs, protocol, tls } = settings;
 const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
 
-// node:http has no router: fixed routes are looked up, the one with a parameter
-// is matched.
+// node:http has no router: fixed routes are looked up, those with a parameter
+// are matched.
 const routes = new Map([
   ["GET /", (req, res) => sendText(res, 200, "Hello world!")],
   ["GET /api/test", (req, res) => sendText(res, 200, "Hello, World!")],
@@ -19,8 +22,37 @@ const routes = new Map([
   ["POST /test", receive],
   ["GET /framework", (req, res) => sendJson(res, { Hello: "world" })],
   ["GET /benchmark", benchmark],
+  ["POST /upload", upload],
 ]);
-const labelRoute = /^GET \/test\/labels\/([A-Za-z0-9_-]{1,24})$/;
+const patterns = [
+  [
+    /^GET \/test\/labels\/([A-Za-z0-9_-]{1,24})$/,
+    (req, res, query, label) => sendText(res, 200, label),
+  ],
+];
+
+// Without the variable that they need, these routes and their packages are not
+// loaded.
+if (settings.database) {
+  const { createPool } = await import("./pool.js");
+  const { addDatabase } = await import("./database.js");
+  const { addCrud } = await import("./crud.js");
+  const pool = createPool(settings);
+  addDatabase(routes, pool);
+  addCrud(routes, patterns, pool);
+}
+if (settings.products) {
+  const { addProducts } = await import("./products.js");
+  addProducts(patterns, settings.products);
+}
+if (settings.folder) {
+  const { addFiles } = await import("./files.js");
+  addFiles(patterns, settings.folder);
+}
+if (settings.upstream) {
+  const { addGateway } = await import("./gateway.js");
+  addGateway(patterns, settings.upstream);
+}
 
 function handle(req, res) {
   const [path, query] = req.url.split("?", 2);
@@ -30,8 +62,10 @@ function handle(req, res) {
   const handler = routes.get(route);
   if (handler) return handler(req, res, query);
 
-  const label = labelRoute.exec(route);
-  if (label) return sendText(res, 200, label[1]);
+  for (const [pattern, handler] of patterns) {
+    const match = pattern.exec(route);
+    if (match) return handler(req, res, query, match[1]);
+  }
 
   sendText(res, 404, "Not Found");
 }
@@ -68,17 +102,6 @@ function benchmark(req, res, query) {
   sendJson(res, strings.slice(0, 10));
 }
 
-function sendText(res, status, text) {
-  res.statusCode = status;
-  res.setHeader("Content-Type", "text/plain; charset=utf-8");
-  res.end(text);
-}
-
-function sendJson(res, value) {
-  res.setHeader("Content-Type", "application/json");
-  res.end(JSON.stringify(value));
-}
-
 const options = { keepAliveTimeout: 120_000, ...tls };
 
 // The other modules are loaded only where they are needed.
@@ -108,7 +131,8 @@ server.on("session", (session) => {
 });
 
 process.on("SIGTERM", () => {
-  server.close();
+  // Connections to others stay open until the end.
+  server.close(() => process.exit());
   server.closeIdleConnections?.();
   for (const session of sessions) session.close();
   // Requests that are being handled may end, but not at their leisure.
