@@ -34,7 +34,7 @@ if (settings.products) {
   const products = await import("./products.js");
   Object.assign(routes, products.createRoutes(settings.products));
 }
-if (settings.folder) routes["/static/*"] = { dir: settings.folder };
+if (settings.folder) routes["/static/*"] = { GET: { dir: settings.folder } };
 if (settings.upstream) {
   const gateway = await import("./gateway.js");
   Object.assign(routes, gateway.createRoutes(settings.upstream));
