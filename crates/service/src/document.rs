@@ -52,6 +52,15 @@ pub(crate) fn parse_one_of<T: DeserializeOwned>(
     toml::from_str(text).map_err(|error| describe(path, text, &error))
 }
 
+/// In quotes, with commas and an "and".
+fn listed(formats: &[&str]) -> String {
+    let quoted: Vec<String> = formats.iter().map(|format| format!("\"{format}\"")).collect();
+    match quoted.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        _ => quoted.concat(),
+    }
+}
+
 fn check_format(path: &Path, text: &str, formats: &[&str]) -> Result<(), DocumentError> {
     let newest = formats.last().copied().unwrap_or_default();
     let table: toml::Table = toml::from_str(text).map_err(|error| describe(path, text, &error))?;
@@ -61,10 +70,7 @@ fn check_format(path: &Path, text: &str, formats: &[&str]) -> Result<(), Documen
             path,
             text,
             "format",
-            format!(
-                "format \"{found}\" is not one this tare reads: it reads \"{}\"",
-                formats.join("\" and \"")
-            ),
+            format!("format \"{found}\" is not one this tare reads: it reads {}", listed(formats)),
         )),
         None => Err(DocumentError::at(path, text, "format", format!("needs the key format = \"{newest}\""))),
     }

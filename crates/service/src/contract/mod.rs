@@ -57,7 +57,7 @@ use crate::document;
 pub const FORMAT: &str = "1.2";
 /// Older formats, all of which it has.
 const FORMAT_1_0: &str = "1.0";
-const FORMAT_1_1: &str = "1.1";
+pub(crate) const FORMAT_1_1: &str = "1.1";
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contract {

@@ -17,7 +17,9 @@ type Found = Option<(Range<usize>, &'static str)>;
 
 pub(super) fn refuse(file: &ContractFile) -> Lowered<()> {
     if file.format == FORMAT_1_0 {
-        demand(FORMAT_1_1, since_1_1(file).or_else(|| file.requests.iter().find_map(request_since_1_1)))?;
+        let sequence = || at(file.sequences.first().map(|sequence| &sequence.name), "a sequence");
+        let in_requests = || file.requests.iter().find_map(request_since_1_1);
+        demand(FORMAT_1_1, since_1_1(file).or_else(in_requests).or_else(sequence))?;
     }
     if file.format != FORMAT {
         demand(FORMAT, since_1_2(file).or_else(|| file.requests.iter().find_map(request_since_1_2)))?;
@@ -37,7 +39,6 @@ fn since_1_1(file: &ContractFile) -> Found {
     at(file.protocols.as_ref(), "\"protocols\"")
         .or_else(|| at(file.tls.as_ref(), "\"tls\""))
         .or_else(|| at(file.data.keys().next(), "a table"))
-        .or_else(|| at(file.sequences.first().map(|sequence| &sequence.name), "a sequence"))
 }
 
 fn request_since_1_1(request: &RequestFile) -> Found {

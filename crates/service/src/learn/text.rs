@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Learned, LearnedAnswer, Question};
 use tare_load::Protocol;
 
-use crate::contract::{CheckId, Contract, ContractError, FORMAT, Level};
+use crate::contract::{CheckId, Contract, ContractError, FORMAT_1_1, Level};
 
 /// What a contract is made of.
 #[derive(Debug, Clone)]
@@ -55,7 +55,8 @@ impl Draft {
             RequestText { name, method, path, body: body.as_deref(), headers, response }
         });
         let file = ContractText {
-            format: FORMAT,
+            // No newer one than it needs: an older Tare can read it.
+            format: FORMAT_1_1,
             name: &self.name,
             title: &self.title,
             checks: checks(),
@@ -83,6 +84,6 @@ fn checks() -> BTreeMap<&'static str, Level> {
         CheckId::KeepAlive | CheckId::End => Level::Warn,
         _ => Level::Skip,
     };
-    let all = CheckId::ALL.iter().filter(|check| check.concerns(Protocol::Http1));
+    let all = CheckId::ALL.iter().filter(|check| check.concerns(Protocol::Http1) && **check != CheckId::Backing);
     all.map(|check| (check.name(), level(*check))).collect()
 }
