@@ -239,7 +239,10 @@ impl ExchangePool {
         let bytes = |exchange: &Exchange| match &exchange.expected.body {
             ExpectedBody::Exact(bytes) => bytes.len(),
             ExpectedBody::Shape(shape) => usize::try_from(*shape.bytes.start()).unwrap_or(usize::MAX),
-            ExpectedBody::Json(_) | ExpectedBody::Pattern(_) | ExpectedBody::Judged(_) | ExpectedBody::Any => 0,
+            ExpectedBody::Json(_)
+            | ExpectedBody::Pattern(_)
+            | ExpectedBody::Judged(_)
+            | ExpectedBody::Any => 0,
         };
         self.exchanges.iter().map(bytes).max().unwrap_or(0)
     }

@@ -41,7 +41,8 @@ pub use clock::{Clock, Monotonic};
 pub use driver::{ChosenDriver, DriverChoice, DriverKind};
 pub use endpoint::{Endpoint, Route};
 pub use exchange::{
-    BodyJudge, BodyShape, Exchange, ExchangePool, Expected, ExpectedBody, Flight, Judged, SequenceStep, StepRule,
+    BodyJudge, BodyShape, Exchange, ExchangePool, Expected, ExpectedBody, Flight, Judged, SequenceStep,
+    StepRule,
 };
 pub use generator::{
     Connections, Doubt, Generator, GeneratorError, Interval, Limits, Load, LoadError, Measures, OpenError,

@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::probe::{self, Readiness};
 use crate::{
-    backing::{Backing, BackingError, Ground},
+    backing::{Backing, BackingError, BackingGround},
     catalogue::{self, Style},
     contract::{Contract, Table},
     protocol,
@@ -166,7 +166,7 @@ fn backing(
         own => own,
     };
     let connections = service_settings.database_connections;
-    Backing::start(contract, &Ground { supervisor, folder, stem, cpus, connections, seed })
+    Backing::start(contract, &BackingGround { supervisor, folder, stem, cpus, connections, seed })
 }
 
 impl Ready {

@@ -23,7 +23,7 @@ pub const CHECKS_AFTER_LOAD: [CheckId; 2] = [CheckId::Response, CheckId::Fresh];
 /// The options of verify for a service, from its manifest.
 pub fn verify_options(service: &catalogue::Service, seed: u64) -> verify::Options {
     verify::Options {
-        style_is_reference: service.id == catalogue::RAW_SOCKET,
+        style_is_reference: service.style == catalogue::Style::RawSocket,
         // A connection of HTTP/2 is for many requests, whatever one of HTTP/1.1 is for.
         closes_connections: !service.run.keeps_connections && !service.protocol.is_http2(),
         known_failures: service.known_failures.iter().filter_map(known_failure).collect(),

@@ -23,7 +23,12 @@ impl ServiceSettings {
     /// For this many requests at once, without delay.
     #[must_use]
     pub fn of_threads(threads: usize) -> ServiceSettings {
-        ServiceSettings { threads, delay_ms: 0, database_connections: DATABASE_CONNECTIONS, backing_cpus: Vec::new() }
+        ServiceSettings {
+            threads,
+            delay_ms: 0,
+            database_connections: DATABASE_CONNECTIONS,
+            backing_cpus: Vec::new(),
+        }
     }
 }
 

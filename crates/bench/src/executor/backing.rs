@@ -49,7 +49,11 @@ impl Bench<'_> {
         ready.backing.thaw()?;
         let counts = network.at_the_service(|| ready.backing.take_counts())?.map_err(of_backing)?;
         let is_whole = is_whole(report);
-        let stored = if is_whole { ready.backing.not_stored_of_load(contract).map_err(of_backing)? } else { Vec::new() };
+        let stored = if is_whole {
+            ready.backing.not_stored_of_load(contract).map_err(of_backing)?
+        } else {
+            Vec::new()
+        };
         ready.backing.freeze()?;
         let answered = report.total.tally.answered;
         let wrong = is_whole.then(|| wrong_counts(contract, answered, &counts)).unwrap_or_default();
@@ -71,7 +75,7 @@ fn of_backing(error: BackingError) -> ExecutorError {
 }
 
 /// A count of a statement, and what an answer takes of it.
-struct Counted {
+struct StatementCount {
     what: &'static str,
     of: fn(&Statements) -> Option<u32>,
     got: Option<u64>,
@@ -79,14 +83,15 @@ struct Counted {
 
 /// What was counted and cannot be, whatever the mix of the answers was.
 fn wrong_counts(contract: &Contract, answered: u64, counts: &BackingCounts) -> Vec<String> {
-    let statements: Vec<Statements> = contract.loaded().filter_map(|request: &Request| request.statements).collect();
+    let statements: Vec<Statements> =
+        contract.loaded().filter_map(|request: &Request| request.statements).collect();
     let is_known = statements.len() == contract.loaded().count();
     let table = [
-        Counted { what: "queries", of: |of| of.reads.or(Some(0)), got: counts.reads },
-        Counted { what: "rows read", of: |of| of.rows_read.or(Some(0)), got: counts.rows_read },
-        Counted { what: "rows written", of: |of| of.rows_written.or(Some(0)), got: counts.rows_written },
+        StatementCount { what: "queries", of: |of| of.reads.or(Some(0)), got: counts.reads },
+        StatementCount { what: "rows read", of: |of| of.rows_read.or(Some(0)), got: counts.rows_read },
+        StatementCount { what: "rows written", of: |of| of.rows_written.or(Some(0)), got: counts.rows_written },
     ];
-    let of_database = table.into_iter().filter(|_| is_known).filter_map(|Counted { what, of, got }| {
+    let of_database = table.into_iter().filter(|_| is_known).filter_map(|StatementCount { what, of, got }| {
         let each = || statements.iter().filter_map(of).map(u64::from);
         let (least, most) = (each().min()? * answered, each().max()? * answered);
         wrong_count(what, answered, least, most, got?)

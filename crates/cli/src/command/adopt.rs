@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::Serialize;
-use tare_service::adopt::{self, Adopted, Note, Wish};
+use tare_service::adopt::{self, Adopted, Note, AdoptWish};
 
 use crate::{
     exit::Outcome,
@@ -81,7 +81,7 @@ struct Said<'a> {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let container = args.container == Some(Engine::Podman);
-    let wish = Wish { name: args.name.as_deref(), test: args.test.as_deref(), container };
+    let wish = AdoptWish { name: args.name.as_deref(), test: args.test.as_deref(), container };
     let adopted = adopt::adopt(&args.entry, &wish).with_context(|| args.entry.display().to_string())?;
     let folder = match args.dry_run {
         true => adopted.folder(&args.into),

@@ -78,11 +78,14 @@ fn contracts_to_prove(rows: &[String]) -> BTreeMap<String, Vec<String>> {
     let listed = start(&real_root(), &["list", "--json"]).end().json();
     let of_row = |row: &String, place: usize| -> Vec<String> {
         let line = listed.as_array().unwrap().iter().find(|line| line["service"] == row.as_str()).unwrap();
-        let declared = line["contracts"].as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned());
+        let declared =
+            line["contracts"].as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned());
         let (small, long): (Vec<_>, Vec<_>) = declared.partition(|name| SMALL.contains(&name.as_str()));
         let start = (place * LONG_EACH) % long.len().max(1);
-        let chosen: Vec<String> = long.iter().cycle().skip(start).take(LONG_EACH.min(long.len())).cloned().collect();
-        let left_out = long.iter().filter(|name| !chosen.contains(name)).cloned().collect::<Vec<_>>().join(", ");
+        let chosen: Vec<String> =
+            long.iter().cycle().skip(start).take(LONG_EACH.min(long.len())).cloned().collect();
+        let left_out =
+            long.iter().filter(|name| !chosen.contains(name)).cloned().collect::<Vec<_>>().join(", ");
         if !left_out.is_empty() {
             println!("{row}: not proved in this test for want of time: {left_out}");
         }

@@ -23,7 +23,8 @@ use thiserror::Error;
 
 /// The variables by which services are configured. They are removed from the inherited environment: only [`Launch::env`] may
 /// set them.
-const SETTINGS: [&str; 6] = ["PORT", "THREADS", "DELAY_MS", "DATABASE_URL", "DATABASE_MAX_CONN", "UPSTREAM_URL"];
+const SETTINGS: [&str; 6] =
+    ["PORT", "THREADS", "DELAY_MS", "DATABASE_URL", "DATABASE_MAX_CONN", "UPSTREAM_URL"];
 
 /// One program to be started.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

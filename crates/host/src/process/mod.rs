@@ -31,6 +31,7 @@ mod procfs;
 mod quota;
 mod sandbox;
 mod scratch;
+mod scratch_folder;
 mod service;
 mod shorten;
 mod supervised;

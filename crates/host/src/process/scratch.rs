@@ -1,4 +1,4 @@
-//! Folders for what a process works on and nobody needs afterwards, in memory where there is room: gone with their owner, whatever
+//! Folders for what a process works on, and what is needed no longer than it, in memory where there is room: gone with their owner, whatever
 //! ends it. The watchdog removes those of a Tare that died, and the sweep those of one that died together with its watchdog.
 
 use std::fs;
@@ -7,14 +7,8 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::cgroup;
-use super::procfs;
+use super::scratch_folder::{IN_MEMORY, remove};
 use super::watchdog::{Watchdog, WatchdogError};
-use super::Supervisor;
-
-/// A file system in memory that any user may write to.
-const IN_MEMORY: &str = "/dev/shm";
-/// How long removing may take while its last processes die.
-const ATTEMPTS: u32 = 50;
 
 /// A folder that is removed when this is dropped.
 #[derive(Debug)]
@@ -37,11 +31,11 @@ impl Scratch {
     ///
     /// # Errors
     /// It cannot be made, or there is no watchdog.
-    pub fn make(supervisor: &Supervisor, bytes: u64) -> Result<Scratch, ScratchError> {
+    pub fn make(watchdog: &Watchdog, bytes: u64) -> Result<Scratch, ScratchError> {
         let parent = [PathBuf::from(IN_MEMORY)].into_iter().find(|parent| has_room(parent, bytes));
         let parent = parent.unwrap_or_else(std::env::temp_dir);
         let path = parent.join(cgroup::new_name());
-        let watchdog = supervisor.watchdog.clone();
+        let watchdog = watchdog.clone();
         watchdog.add_scratch(&path)?;
         let made = fs::DirBuilder::new().mode(0o700).create(&path);
         made.map_err(|source| ScratchError::Make { parent, source })?;
@@ -64,64 +58,4 @@ fn has_room(folder: &Path, bytes: u64) -> bool {
     let is_writable = fs::metadata(folder).is_ok_and(|folder| folder.permissions().mode() & 0o002 != 0);
     let free = rustix::fs::statvfs(folder).map_or(0, |space| space.f_bavail.saturating_mul(space.f_frsize));
     is_writable && free >= bytes
-}
-
-/// Whether a path is one of these, so that nothing else is ever removed.
-pub(super) fn is_scratch(path: &Path) -> bool {
-    let parents = parents();
-    let is_ours = path.file_name().and_then(|name| name.to_str()).is_some_and(|name| cgroup::maker(name).is_some());
-    is_ours && parents.iter().any(|parent| path.parent() == Some(parent))
-}
-
-/// Removes one. A process that is just dying may still make a file in it.
-pub(super) fn remove(path: &Path) {
-    for _ in 0..ATTEMPTS {
-        match fs::remove_dir_all(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                std::thread::sleep(std::time::Duration::from_millis(10));
-            }
-            _ => return,
-        }
-    }
-}
-
-/// Those whose maker has died.
-pub(super) fn orphans() -> Vec<PathBuf> {
-    let entries = parents().into_iter().flat_map(fs::read_dir).flatten().flatten();
-    let is_orphan = |path: &PathBuf| {
-        let maker = path.file_name().and_then(|name| name.to_str()).and_then(cgroup::maker);
-        maker.is_some_and(|pid| !procfs::is_alive(pid)) && path.is_dir()
-    };
-    entries.map(|entry| entry.path()).filter(is_orphan).collect()
-}
-
-fn parents() -> Vec<PathBuf> {
-    vec![PathBuf::from(IN_MEMORY), std::env::temp_dir()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_folders_of_ours_are_removed() {
-        let name = cgroup::new_name();
-        assert!(is_scratch(&Path::new(IN_MEMORY).join(&name)) && is_scratch(&std::env::temp_dir().join(&name)));
-        for other in ["/dev/shm/other", "/dev/shm", "/etc/tare-5-1", "/dev/shm/../etc/tare-5-1", "tare-5-1"] {
-            assert!(!is_scratch(Path::new(other)), "{other}");
-        }
-    }
-
-    #[test]
-    fn what_a_dead_maker_left_is_found() {
-        let mut maker = std::process::Command::new("true").spawn().unwrap();
-        maker.wait().unwrap();
-        let (left, own) = (format!("tare-{}-9", maker.id()), cgroup::new_name());
-        let [left, own] = [left, own].map(|name| std::env::temp_dir().join(name));
-        [&left, &own].iter().for_each(|path| fs::create_dir(path).unwrap());
-        let found = orphans();
-        assert!(found.contains(&left) && !found.contains(&own));
-        [&left, &own].iter().for_each(|path| remove(path));
-        assert!(!left.exists() && !own.exists());
-    }
 }

@@ -4,7 +4,7 @@
 use super::cgroup::{self, Isolation};
 use super::fallback::{self, MARK};
 use super::group::Trace;
-use super::{folder, procfs, scratch};
+use super::{folder, procfs, scratch_folder};
 use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,7 +29,7 @@ pub fn sweep(isolation: &Isolation) -> Swept {
         trace.destroy(PATIENCE);
         swept.groups.push(trace.name);
     }
-    scratch::orphans().iter().for_each(|path| scratch::remove(path));
+    scratch_folder::orphans().iter().for_each(|path| scratch_folder::remove(path));
     swept
 }
 

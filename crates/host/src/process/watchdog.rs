@@ -18,7 +18,7 @@
 
 use super::cgroup;
 use super::group::Trace;
-use super::scratch;
+use super::scratch_folder;
 use super::syscall;
 use crate::threads;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -260,14 +260,14 @@ pub fn main(input: impl Read, mut output: impl Write) {
     // In parallel: a group that is slow to die must not delay the others.
     threads::for_each(&groups, |group| drop(group.destroy(PATIENCE)));
     // By now nothing works in them.
-    scratches.iter().for_each(|path| scratch::remove(path));
+    scratches.iter().for_each(|path| scratch_folder::remove(path));
 }
 
 fn keep_scratches(line: &[u8], scratches: &mut Vec<PathBuf>) {
     let Some(tab) = line.iter().position(|byte| *byte == b'\t') else { return };
     let path = PathBuf::from(OsStr::from_bytes(&line[tab + 1..]));
     match &line[..tab] {
-        b"scratch" if scratch::is_scratch(&path) => scratches.push(path),
+        b"scratch" if scratch_folder::is_scratch(&path) => scratches.push(path),
         b"gone" => scratches.retain(|known| *known != path),
         _ => {}
     }
@@ -356,7 +356,7 @@ mod tests {
         let lines = format!("scratch\t{first}\nscratch\t{second}\ngone\t{first}\nscratch\t{third}\n");
         main(lines.as_bytes(), &mut Vec::new());
         assert!(kept.exists() && !gone.exists() && other.exists() && foreign.path().exists());
-        [kept, other].iter().for_each(|path| scratch::remove(path));
+        [kept, other].iter().for_each(|path| scratch_folder::remove(path));
     }
 
     proptest! {

@@ -2,13 +2,13 @@
 
 use std::{env, path::Path};
 
-use super::{AdoptError, Adopted, Note, Wish, base, context::ENTRY, entry::Entry};
+use super::{AdoptError, Adopted, Note, AdoptWish, base, context::ENTRY, entry::SuiteEntry};
 use crate::catalogue::{Requirement, Step};
 
 const PODMAN: &str = "podman";
 
 /// Where podman is not, the error names the package that brings it.
-pub(super) fn adopted(entry: &Entry, wish: &Wish) -> Result<Adopted, AdoptError> {
+pub(super) fn adopted(entry: &SuiteEntry, wish: &AdoptWish) -> Result<Adopted, AdoptError> {
     let is_there = |folder: &Path| folder.join(PODMAN).is_file();
     let there =
         env::var_os("PATH").is_some_and(|path| env::split_paths(&path).any(|folder| is_there(&folder)));
@@ -19,7 +19,7 @@ pub(super) fn adopted(entry: &Entry, wish: &Wish) -> Result<Adopted, AdoptError>
 }
 
 /// It is the entry's own image with its own command.
-pub(super) fn with_podman(entry: &Entry, wish: &Wish) -> Adopted {
+pub(super) fn with_podman(entry: &SuiteEntry, wish: &AdoptWish) -> Adopted {
     let mut adopted = base(entry, wish);
     let words = |text: &str| -> Vec<String> { text.split(' ').map(str::to_owned).collect() };
     let image = format!("localhost/tare-{}", adopted.name);

@@ -23,7 +23,7 @@ pub(super) struct Context {
 
 /// A file or a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct CopiedPlace {
     /// In the service.
     pub here: String,
     pub is_folder: bool,
@@ -37,10 +37,10 @@ impl Context {
     }
 
     /// The files that a source of `COPY` names.
-    pub(super) fn find(&mut self, source: &str) -> Vec<Place> {
-        let path = super::stage::absolute("/", source);
+    pub(super) fn find(&mut self, source: &str) -> Vec<CopiedPlace> {
+        let path = super::paths::absolute("/", source);
         let path = path.trim_start_matches('/');
-        let own: Vec<Place> =
+        let own: Vec<CopiedPlace> =
             matching(&self.folder, path).iter().filter_map(|path| place(&self.folder, ENTRY, path)).collect();
         if !own.is_empty() {
             return own;
@@ -60,14 +60,14 @@ impl Context {
     }
 }
 
-fn place(folder: &Path, here: &str, path: &str) -> Option<Place> {
+fn place(folder: &Path, here: &str, path: &str) -> Option<CopiedPlace> {
     let metadata = folder.join(path).metadata().ok()?;
     let entries = fs::read_dir(folder.join(path)).into_iter().flatten().flatten();
     let mut names: Vec<String> =
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     let here = if path.is_empty() { here.to_owned() } else { format!("{here}/{path}") };
-    Some(Place { here, is_folder: metadata.is_dir(), names })
+    Some(CopiedPlace { here, is_folder: metadata.is_dir(), names })
 }
 
 /// The paths below `folder` that a pattern names, whose last part may have `*`, `?` and `[]`.

@@ -10,7 +10,7 @@ const VALUE_BYTES_MAX: usize = 64 << 10;
 
 /// A stage: what it begins with, and what is done.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Stage {
+pub(super) struct DockerStage {
     pub name: Option<String>,
     pub image: String,
     pub acts: Vec<Act>,
@@ -64,7 +64,7 @@ type Variables = Vec<(String, String)>;
 
 /// # Errors
 /// It is no Dockerfile, has no stage, or a variable that grows beyond all use.
-pub(super) fn read(text: &str, arguments: &[(String, String)]) -> Result<Vec<Stage>, AdoptError> {
+pub(super) fn read(text: &str, arguments: &[(String, String)]) -> Result<Vec<DockerStage>, AdoptError> {
     let invalid = |reason: String| AdoptError::Dockerfile { reason };
     let parsed = parse_dockerfile::parse(text).map_err(|error| invalid(error.to_string()))?;
     let mut reader = Reader { arguments, globals: Vec::new(), variables: Vec::new(), stages: Vec::new() };
@@ -84,7 +84,7 @@ struct Reader<'a> {
     globals: Variables,
     /// Those of the stage.
     variables: Variables,
-    stages: Vec<Stage>,
+    stages: Vec<DockerStage>,
 }
 
 impl Reader<'_> {
@@ -99,7 +99,7 @@ impl Reader<'_> {
                     .iter()
                     .position(|stage| stage.name.as_deref() == Some(&*image.to_lowercase()));
                 self.variables = inherited.map(|at| self.environment(at)).unwrap_or_default();
-                self.stages.push(Stage { name, image, acts: Vec::new() });
+                self.stages.push(DockerStage { name, image, acts: Vec::new() });
             }
             Instruction::Arg(arg) => self.argument(&arg.arguments.value)?,
             Instruction::Env(env) => {

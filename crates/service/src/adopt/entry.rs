@@ -51,7 +51,7 @@ impl Suite {
 
 /// What is known of an entry.
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
+pub(super) struct SuiteEntry {
     pub suite: Suite,
     pub folder: PathBuf,
     /// Its name in its suite, with the test's if that is not the default.
@@ -77,7 +77,7 @@ pub(super) struct Entry {
 }
 
 /// Reads the entry in `folder`; `test` is one of TechEmpower's, its default if there is none.
-pub(super) fn read(folder: &Path, test: Option<&str>) -> Result<Entry, AdoptError> {
+pub(super) fn read(folder: &Path, test: Option<&str>) -> Result<SuiteEntry, AdoptError> {
     let folder =
         folder.canonicalize().map_err(|source| AdoptError::Read { path: folder.to_owned(), source })?;
     if folder.join("meta.json").is_file() {
@@ -114,7 +114,7 @@ fn json(path: &Path) -> Result<Value, AdoptError> {
         .map_err(|error| AdoptError::Metadata { path: path.to_owned(), reason: error.to_string() })
 }
 
-fn http_arena(folder: &Path) -> Result<Entry, AdoptError> {
+fn http_arena(folder: &Path) -> Result<SuiteEntry, AdoptError> {
     let path = folder.join("meta.json");
     let meta = json(&path)?;
     let name = folder_name(folder);
@@ -123,7 +123,7 @@ fn http_arena(folder: &Path) -> Result<Entry, AdoptError> {
     let asked = ["baseline", "pipelined"];
     let is_asked = asked.iter().all(|test| tests.contains(test));
     let others = tests.iter().filter(|test| !asked.contains(test));
-    Ok(Entry {
+    Ok(SuiteEntry {
         suite: Suite::HttpArena,
         framework: field("display_name").unwrap_or_else(|| name.clone()),
         language: language(&field("language").unwrap_or_default()),
@@ -210,7 +210,7 @@ fn of_toml(path: &Path, text: &str) -> Result<Vec<Test>, AdoptError> {
 }
 
 /// One of its tests, or why there is none.
-fn tech_empower(folder: &Path, mut tests: Vec<Test>, wanted: Option<&str>) -> Result<Entry, String> {
+fn tech_empower(folder: &Path, mut tests: Vec<Test>, wanted: Option<&str>) -> Result<SuiteEntry, String> {
     let names: Vec<String> = tests.iter().map(|test| test.name.clone()).collect();
     let wanted = wanted.unwrap_or(DEFAULT);
     let at = names.iter().position(|name| name == wanted);
@@ -226,7 +226,7 @@ fn tech_empower(folder: &Path, mut tests: Vec<Test>, wanted: Option<&str>) -> Re
     let asked = |kind: &str| is_asked && ["plaintext", "json"].contains(&kind);
     let parent = folder.parent().map(folder_name).unwrap_or_default();
     let file = test.dockerfile.clone().unwrap_or_else(|| format!("{name}.dockerfile"));
-    Ok(Entry {
+    Ok(SuiteEntry {
         suite: Suite::TechEmpower,
         framework: own,
         language: language(test.language.as_deref().unwrap_or(&parent)),

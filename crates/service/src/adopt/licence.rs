@@ -11,18 +11,18 @@ const LEVELS: usize = 5;
 
 /// A text of a licence, and what it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct FoundLicence {
     pub path: PathBuf,
     /// As SPDX calls it, if it is known.
     pub spdx: Option<&'static str>,
 }
 
-pub(super) fn find(folder: &Path) -> Option<Found> {
+pub(super) fn find(folder: &Path) -> Option<FoundLicence> {
     for above in folder.ancestors().take(LEVELS) {
         for path in NAMES.map(|name| above.join(name)) {
             if let Ok(bytes) = foreign::read(&path, BYTES_MAX) {
                 let spdx = spdx(&String::from_utf8_lossy(&bytes));
-                return Some(Found { path, spdx });
+                return Some(FoundLicence { path, spdx });
             }
         }
         // What lies above the repository is not of it.
@@ -82,6 +82,6 @@ mod tests {
         fs::write(repository.join("LICENSE"), text).unwrap();
         assert_eq!(find(&entry).unwrap().spdx, Some("BSD-3-Clause"));
         fs::write(entry.join("COPYING"), "all mine").unwrap();
-        assert_eq!(find(&entry), Some(Found { path: entry.join("COPYING"), spdx: None }));
+        assert_eq!(find(&entry), Some(FoundLicence { path: entry.join("COPYING"), spdx: None }));
     }
 }

@@ -9,6 +9,7 @@ mod entry;
 mod image;
 mod licence;
 mod note;
+mod paths;
 mod port;
 mod shell;
 mod stage;
@@ -31,14 +32,14 @@ pub use note::Note;
 
 use context::Context;
 use dockerfile::{Act, Start};
-use entry::Entry;
+use entry::SuiteEntry;
 use image::{Image, Toolchain};
-use port::{Port, Source};
-use stage::Stage;
+use port::{Port, PortSource};
+use stage::BuildStage;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Wish<'a> {
+pub struct AdoptWish<'a> {
     /// The service's name, in place of the entry's with its suite.
     pub name: Option<&'a str>,
     /// Of TechEmpower's entries, which have several tests.
@@ -104,7 +105,7 @@ pub enum AdoptError {
 ///
 /// # Errors
 /// It is no entry, cannot be read, or cannot be built without a container engine.
-pub fn adopt(folder: &Path, wish: &Wish) -> Result<Adopted, AdoptError> {
+pub fn adopt(folder: &Path, wish: &AdoptWish) -> Result<Adopted, AdoptError> {
     let entry = entry::read(folder, wish.test)?;
     match wish.container {
         true => container::adopted(&entry, wish),
@@ -112,7 +113,7 @@ pub fn adopt(folder: &Path, wish: &Wish) -> Result<Adopted, AdoptError> {
     }
 }
 
-fn without_container(entry: &Entry, wish: &Wish) -> Result<Adopted, AdoptError> {
+fn without_container(entry: &SuiteEntry, wish: &AdoptWish) -> Result<Adopted, AdoptError> {
     let text = entry::text(&entry.dockerfile)?;
     let sources = port::sources(&entry.folder);
     let built = interpret(entry, &text, &sources)?;
@@ -144,7 +145,7 @@ fn without_container(entry: &Entry, wish: &Wish) -> Result<Adopted, AdoptError> 
 }
 
 /// What is known without the Dockerfile.
-fn base(entry: &Entry, wish: &Wish) -> Adopted {
+fn base(entry: &SuiteEntry, wish: &AdoptWish) -> Adopted {
     let name = wish.name.map_or_else(|| format!("{}-{}", entry.name, entry.suite.ending()), str::to_owned);
     let mut notes = vec![Note::lost(entry.suite.given(), "nothing here gives it to a service")];
     if !entry.not_asked.is_empty() {
@@ -165,7 +166,7 @@ fn base(entry: &Entry, wish: &Wish) -> Adopted {
         "the entry reads neither, and starts as many threads or processes as its program decides",
     ));
     let licence = match licence::find(&entry.folder) {
-        Some(licence::Found { path, spdx: Some(spdx) }) => format!("{spdx} ({})", text::file_name(&path)),
+        Some(licence::FoundLicence { path, spdx: Some(spdx) }) => format!("{spdx} ({})", text::file_name(&path)),
         Some(found) => format!("not recognized: read {}", text::file_name(&found.path)),
         None => "not stated: no file of a licence lies in its folder or above".to_owned(),
     };
@@ -193,7 +194,7 @@ fn base(entry: &Entry, wish: &Wish) -> Adopted {
 
 /// What a Dockerfile becomes.
 #[derive(Debug, Default)]
-struct Built {
+struct BuiltBy {
     requires: Vec<Requirement>,
     steps: Vec<Step>,
     command: Vec<String>,
@@ -207,7 +208,7 @@ struct Built {
 
 /// The Dockerfile of any text, with no files beside it: what must hold of its interpretation whatever it says.
 pub fn interpreted(text: &str) -> Option<(Vec<Step>, Vec<String>)> {
-    let entry = Entry {
+    let entry = SuiteEntry {
         suite: Suite::HttpArena,
         folder: PathBuf::from("/nonexistent"),
         name: "entry".to_owned(),
@@ -226,11 +227,11 @@ pub fn interpreted(text: &str) -> Option<(Vec<Step>, Vec<String>)> {
     interpret(&entry, text, &[]).ok().map(|built| (built.steps, built.command))
 }
 
-fn interpret(entry: &Entry, text: &str, sources: &[Source]) -> Result<Built, AdoptError> {
+fn interpret(entry: &SuiteEntry, text: &str, sources: &[PortSource]) -> Result<BuiltBy, AdoptError> {
     let parsed = dockerfile::read(text, &entry.arguments)?;
     let needed = needed(&parsed);
     let mut context = Context::new(&entry.folder);
-    let mut done: Vec<(usize, Stage)> = Vec::new();
+    let mut done: Vec<(usize, BuildStage)> = Vec::new();
     for (index, from) in parsed.iter().enumerate().filter(|(index, _)| needed.contains(index)) {
         let find = |name: &str| {
             number_of(&parsed[..index], name).and_then(|at| done.iter().find(|(number, _)| *number == at))
@@ -241,9 +242,9 @@ fn interpret(entry: &Entry, text: &str, sources: &[Source]) -> Result<Built, Ado
         stage.finish();
         done.push((index, stage));
     }
-    let mut stages: Vec<Stage> = done.into_iter().map(|(_, stage)| stage).collect();
+    let mut stages: Vec<BuildStage> = done.into_iter().map(|(_, stage)| stage).collect();
     let last = stages.last().cloned().unwrap_or_default();
-    let mut built = Built { beyond: context.beyond, ..Built::default() };
+    let mut built = BuiltBy { beyond: context.beyond, ..BuiltBy::default() };
     let mut blocks: Vec<String> =
         stages.iter_mut().flat_map(|stage| std::mem::take(&mut stage.blocks)).collect();
     if let Err(reason) = built.start(entry, &last, sources) {
@@ -257,7 +258,7 @@ fn interpret(entry: &Entry, text: &str, sources: &[Source]) -> Result<Built, Ado
 }
 
 /// The stages that the last one is made of, and itself.
-fn needed(stages: &[dockerfile::Stage]) -> BTreeSet<usize> {
+fn needed(stages: &[dockerfile::DockerStage]) -> BTreeSet<usize> {
     let mut needed = BTreeSet::from([stages.len().saturating_sub(1)]);
     for index in (0..stages.len()).rev() {
         if !needed.contains(&index) {
@@ -275,14 +276,14 @@ fn needed(stages: &[dockerfile::Stage]) -> BTreeSet<usize> {
 }
 
 /// A stage is called by its name or by its number.
-fn number_of(stages: &[dockerfile::Stage], name: &str) -> Option<usize> {
+fn number_of(stages: &[dockerfile::DockerStage], name: &str) -> Option<usize> {
     let name = name.to_lowercase();
     let named = stages.iter().rposition(|stage| stage.name.as_deref() == Some(name.as_str()));
     named.or_else(|| name.parse().ok().filter(|number| *number < stages.len()))
 }
 
 /// A stage before its first instruction.
-fn begin(index: usize, parsed: &[dockerfile::Stage], other: Option<&Stage>) -> Stage {
+fn begin(index: usize, parsed: &[dockerfile::DockerStage], other: Option<&BuildStage>) -> BuildStage {
     let from = &parsed[index];
     let name = match &from.name {
         _ if index + 1 == parsed.len() => "final".to_owned(),
@@ -290,9 +291,9 @@ fn begin(index: usize, parsed: &[dockerfile::Stage], other: Option<&Stage>) -> S
         None => index.to_string(),
     };
     if let Some(other) = other {
-        return Stage::after(&name, other);
+        return BuildStage::after(&name, other);
     }
-    let mut stage = Stage::new(&name);
+    let mut stage = BuildStage::new(&name);
     let why = "programs and libraries of this machine are used, whatever their versions";
     match image::image(&from.image) {
         Image::Toolchains(toolchains) => {
@@ -338,9 +339,9 @@ const EVERYWHERE: [&str; 8] = [
     "lsb-release",
 ];
 
-impl Built {
+impl BuiltBy {
     /// The command and what listens where.
-    fn start(&mut self, entry: &Entry, last: &Stage, sources: &[Source]) -> Result<(), String> {
+    fn start(&mut self, entry: &SuiteEntry, last: &BuildStage, sources: &[PortSource]) -> Result<(), String> {
         let words = command_of(entry, last)?;
         let exposed = last.exposed.first().copied();
         let port = entry
@@ -397,7 +398,7 @@ impl Built {
         Ok(())
     }
 
-    fn collect(&mut self, stages: Vec<Stage>) {
+    fn collect(&mut self, stages: Vec<BuildStage>) {
         let mut toolchains: Vec<Toolchain> = Vec::new();
         let mut packages: Vec<String> = Vec::new();
         for stage in &stages {
@@ -459,7 +460,7 @@ fn required(toolchain: &Toolchain) -> Vec<Requirement> {
 }
 
 /// The words that start the program; a single one with blanks is a shell's text.
-fn command_of(entry: &Entry, last: &Stage) -> Result<Vec<String>, String> {
+fn command_of(entry: &SuiteEntry, last: &BuildStage) -> Result<Vec<String>, String> {
     // The suite gives its own command in place of the image's, not of its entry point.
     let given = entry.command.as_deref().map(|command| Start::Exec(shell::words(command)));
     let words = match (&last.entrypoint, given.as_ref().or(last.cmd.as_ref())) {
@@ -484,7 +485,7 @@ fn listens_on_loopback(words: &[String]) -> bool {
 }
 
 /// What a shell does before the program takes its place.
-fn run_command(last: &Stage, words: &[String], set_by_shell: &[(String, String)]) -> Vec<String> {
+fn run_command(last: &BuildStage, words: &[String], set_by_shell: &[(String, String)]) -> Vec<String> {
     let is_shell = is_text(last, words);
     let line = if is_shell { last.script(&words[0]) } else { last.line(words) };
     let is_simple = !is_shell
@@ -501,7 +502,7 @@ fn begins_with_assignment(line: &str) -> bool {
 }
 
 /// Whether the command is a shell's text: it is one word, and the instruction said so.
-fn is_text(last: &Stage, words: &[String]) -> bool {
+fn is_text(last: &BuildStage, words: &[String]) -> bool {
     let is_exec =
         matches!((&last.entrypoint, &last.cmd), (Some(Start::Exec(_)), _) | (None, Some(Start::Exec(_))));
     words.len() == 1 && (!is_exec || words[0].contains(char::is_whitespace))

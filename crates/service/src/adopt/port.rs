@@ -49,14 +49,14 @@ pub(super) enum Port {
 
 /// A text file of an entry.
 #[derive(Debug, Clone)]
-pub(super) struct Source {
+pub(super) struct PortSource {
     /// Relative to the entry.
     pub name: String,
     pub text: String,
 }
 
 /// The sources of an entry, by name.
-pub(super) fn sources(folder: &Path) -> Vec<Source> {
+pub(super) fn sources(folder: &Path) -> Vec<PortSource> {
     let mut found = Vec::new();
     let mut folders = vec![String::new()];
     while let Some(inner) = folders.pop() {
@@ -76,7 +76,7 @@ pub(super) fn sources(folder: &Path) -> Vec<Source> {
     found.sort();
     let read = |name: String| {
         let bytes = tare_host::foreign::read(&folder.join(&name), SOURCE_BYTES_MAX).ok()?;
-        Some(Source { name, text: String::from_utf8(bytes).ok()? })
+        Some(PortSource { name, text: String::from_utf8(bytes).ok()? })
     };
     found.into_iter().filter_map(read).collect()
 }
@@ -87,7 +87,7 @@ fn is_source(name: &str) -> bool {
 }
 
 /// `words` are those of the command, `variables` what the image sets, `port` what the entry listens on in its suite.
-pub(super) fn find(words: &[String], variables: &[(String, String)], port: u16, sources: &[Source]) -> Port {
+pub(super) fn find(words: &[String], variables: &[(String, String)], port: u16, sources: &[PortSource]) -> Port {
     if let Some(words) = in_words(words, port) {
         return Port::Command { words, how: format!("{port} stands in the command") };
     }
@@ -170,9 +170,9 @@ fn reads_port(text: &str) -> bool {
 
 /// The source that reads `PORT`, if it is the one that is started, or if no other names the port. Where that is not clear the port is
 /// taken for fixed, which is right for both: the service is given it in `PORT` too.
-fn reader<'s>(words: &[String], port: u16, sources: &'s [Source]) -> Option<&'s Source> {
+fn reader<'s>(words: &[String], port: u16, sources: &'s [PortSource]) -> Option<&'s PortSource> {
     let started = sources.iter().find(|source| is_named(source, words));
-    let names = |source: &Source| {
+    let names = |source: &PortSource| {
         let mut lines = source.text.lines().filter(|line| !reads_port(line));
         lines.any(|line| replace(line, &port.to_string()) != line)
     };
@@ -184,18 +184,18 @@ fn reader<'s>(words: &[String], port: u16, sources: &'s [Source]) -> Option<&'s 
     }
 }
 
-fn is_named(source: &Source, words: &[String]) -> bool {
+fn is_named(source: &PortSource, words: &[String]) -> bool {
     let name = source.name.rsplit('/').next().unwrap_or_default();
     words.iter().flat_map(|word| shell::words(word)).any(|word| word.rsplit('/').next() == Some(name))
 }
 
 /// Programs come before their configuration, which may be another program's.
-fn is_program(source: &Source) -> bool {
+fn is_program(source: &PortSource) -> bool {
     ![".json", ".yaml", ".yml", ".properties"].iter().any(|end| source.name.ends_with(end))
 }
 
 /// Servers whose command line says more than their file, and frameworks that read an argument.
-fn by_server(words: &[String], sources: &[Source]) -> Option<(Vec<String>, String)> {
+fn by_server(words: &[String], sources: &[PortSource]) -> Option<(Vec<String>, String)> {
     let all = words.join(" ");
     let names = |name: &str| shell::words(&all).iter().any(|word| word.rsplit('/').next() == Some(name));
     let says = |text: &str| sources.iter().any(|source| source.text.contains(text));
@@ -233,7 +233,7 @@ fn by_server(words: &[String], sources: &[Source]) -> Option<(Vec<String>, Strin
     }
 }
 
-fn is_helidon_configuration(source: &Source) -> bool {
+fn is_helidon_configuration(source: &PortSource) -> bool {
     let name = source.name.rsplit('/').next().unwrap_or_default();
     ["application.yaml", "application.yml", "application.properties"].contains(&name)
 }
@@ -261,8 +261,8 @@ fn before(words: &[String], word: &str, more: &str) -> Option<Vec<String>> {
 }
 
 /// A flag that the program itself declares, with the port as its default.
-fn by_flag(words: &[String], port: u16, sources: &[Source]) -> Option<(Vec<String>, String)> {
-    let line_of = |source: &Source| {
+fn by_flag(words: &[String], port: u16, sources: &[PortSource]) -> Option<(Vec<String>, String)> {
+    let line_of = |source: &PortSource| {
         let find = |line: &str| {
             let flag = go_flag(line, port).or_else(|| python_option(line, port))?;
             Some((flag, format!("{} declares an argument for it", source.name)))
@@ -270,7 +270,7 @@ fn by_flag(words: &[String], port: u16, sources: &[Source]) -> Option<(Vec<Strin
         source.text.lines().find_map(find)
     };
     // A helper of another program in the entry may have flags too.
-    let is_started = |source: &&Source| source.name.ends_with(".go") || is_named(source, words);
+    let is_started = |source: &&PortSource| source.name.ends_with(".go") || is_named(source, words);
     let (flag, how) = sources.iter().filter(is_started).find_map(line_of)?;
     Some((append(words, &flag), how))
 }
@@ -304,9 +304,9 @@ fn is_word(name: &str) -> bool {
 }
 
 /// Where a source names the port.
-fn place(port: u16, sources: &[Source]) -> Option<String> {
+fn place(port: u16, sources: &[PortSource]) -> Option<String> {
     let number = port.to_string();
-    let named = |source: &Source| {
+    let named = |source: &PortSource| {
         let at = source.text.lines().position(|line| replace(line, &number) != line)?;
         Some(format!("{}:{}", source.name, at + 1))
     };
@@ -315,8 +315,8 @@ fn place(port: u16, sources: &[Source]) -> Option<String> {
 }
 
 /// Where a program names a path, such as `/data/`.
-pub(super) fn naming(path: &str, sources: &[Source]) -> Option<String> {
-    let named = |source: &Source| {
+pub(super) fn naming(path: &str, sources: &[PortSource]) -> Option<String> {
+    let named = |source: &PortSource| {
         let at = source.text.lines().position(|line| line.contains(path))?;
         Some(format!("{}:{}", source.name, at + 1))
     };
@@ -332,8 +332,8 @@ mod tests {
         let variables: Vec<_> =
             variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let source =
-            |(name, text): &(&str, &str)| Source { name: (*name).to_owned(), text: (*text).to_owned() };
-        let sources: Vec<Source> = sources.iter().map(source).collect();
+            |(name, text): &(&str, &str)| PortSource { name: (*name).to_owned(), text: (*text).to_owned() };
+        let sources: Vec<PortSource> = sources.iter().map(source).collect();
         match find(&words, &variables, 8080, &sources) {
             Port::Command { words, .. } => words.join(" "),
             Port::Variable(name) => format!("variable {name}"),

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use super::paths::absolute;
 use super::{
     command::{self, Fate},
-    context::{Context, Place},
+    context::{Context, CopiedPlace},
     dockerfile::{Act, Copy, Start},
     image::Toolchain,
     note::Note,
@@ -38,7 +39,7 @@ const PUT: &str = "put() { if [ -d \"$1\" ]; then mkdir -p \"$2\" && cp -RP \"$1
                    *) mkdir -p \"${2%/*}\" ;; esac && cp \"$1\" \"$2\"; fi; }";
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Stage {
+pub(super) struct BuildStage {
     /// Relative to the service.
     pub folder: String,
     pub workdir: String,
@@ -66,18 +67,18 @@ pub(super) struct Stage {
 }
 
 /// Another stage that is copied from.
-pub(super) type Earlier<'a> = dyn Fn(&str) -> Option<Stage> + 'a;
+pub(super) type Earlier<'a> = dyn Fn(&str) -> Option<BuildStage> + 'a;
 
-impl Stage {
-    pub(super) fn new(name: &str) -> Stage {
-        Stage { folder: format!("{ROOTS}/{name}"), workdir: "/".to_owned(), ..Stage::default() }
+impl BuildStage {
+    pub(super) fn new(name: &str) -> BuildStage {
+        BuildStage { folder: format!("{ROOTS}/{name}"), workdir: "/".to_owned(), ..BuildStage::default() }
     }
 
     /// One that begins with what another has.
-    pub(super) fn after(name: &str, other: &Stage) -> Stage {
+    pub(super) fn after(name: &str, other: &BuildStage) -> BuildStage {
         let (folder, from) = (format!("{ROOTS}/{name}"), &other.folder);
         let copies = vec![format!("mkdir -p {from} {folder} && cp -RP {from}/. {folder}")];
-        Stage {
+        BuildStage {
             folder,
             workdir: other.workdir.clone(),
             made: other.made.clone(),
@@ -88,7 +89,7 @@ impl Stage {
             cmd: other.cmd.clone(),
             toolchains: other.toolchains.clone(),
             copies,
-            ..Stage::default()
+            ..BuildStage::default()
         }
     }
 
@@ -134,8 +135,8 @@ impl Stage {
     }
 
     /// The same with these variables alone: others are set elsewhere.
-    pub(super) fn with_variables(&self, variables: &[(String, String)]) -> Stage {
-        Stage { variables: variables.to_vec(), arguments: Vec::new(), ..self.clone() }
+    pub(super) fn with_variables(&self, variables: &[(String, String)]) -> BuildStage {
+        BuildStage { variables: variables.to_vec(), arguments: Vec::new(), ..self.clone() }
     }
 
     // Paths.
@@ -219,7 +220,7 @@ impl Stage {
         }
     }
 
-    fn put_place(&mut self, place: &Place, to: &str, is_folder: bool, copy: &Copy) {
+    fn put_place(&mut self, place: &CopiedPlace, to: &str, is_folder: bool, copy: &Copy) {
         let name = place.here.rsplit('/').next().unwrap_or_default().to_owned();
         let is_archive =
             [".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2"].iter().any(|end| name.ends_with(end));
@@ -265,7 +266,7 @@ impl Stage {
         }
     }
 
-    fn copy_from(&mut self, stage: &Stage, copy: &Copy, to: &str, is_folder: bool) {
+    fn copy_from(&mut self, stage: &BuildStage, copy: &Copy, to: &str, is_folder: bool) {
         for source in &copy.sources {
             let path = absolute("/", source);
             let Some(from) = stage.here(&path) else {
@@ -512,19 +513,6 @@ fn set(variables: &mut Vec<(String, String)>, name: &str, value: &str) {
 
 fn is_below(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-/// A path of the image without `.` and `..`, from its root.
-pub(super) fn absolute(workdir: &str, path: &str) -> String {
-    let whole = if path.starts_with('/') { path.to_owned() } else { format!("{workdir}/{path}") };
-    let mut parts: Vec<&str> = Vec::new();
-    for part in whole.split('/').filter(|part| !part.is_empty() && *part != ".") {
-        match part {
-            ".." => drop(parts.pop()),
-            part => parts.push(part),
-        }
-    }
-    format!("/{}", parts.join("/"))
 }
 
 fn first_line(command: &str) -> &str {

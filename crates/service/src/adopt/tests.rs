@@ -7,7 +7,7 @@ fn fixture(path: &str) -> PathBuf {
 }
 
 fn of(path: &str, test: Option<&str>) -> Adopted {
-    adopt(&fixture(path), &Wish { test, ..Wish::default() }).unwrap()
+    adopt(&fixture(path), &AdoptWish { test, ..AdoptWish::default() }).unwrap()
 }
 
 #[test]
@@ -39,23 +39,23 @@ fn a_reader_is_told_what_is_missing() {
 #[test]
 fn an_installation_into_the_system_needs_a_container() {
     let folder = fixture("techempower/frameworks/Go/cobble");
-    let blocked = adopt(&folder, &Wish { test: Some("library"), ..Wish::default() }).unwrap_err().to_string();
+    let blocked = adopt(&folder, &AdoptWish { test: Some("library"), ..AdoptWish::default() }).unwrap_err().to_string();
     assert_eq!(
         blocked,
         "it cannot be built without a container engine: `make install`: it would install into this machine's own system. \
          With podman it can be tried in a container: --container podman"
     );
-    let unknown = adopt(&folder, &Wish { test: Some("frok"), ..Wish::default() }).unwrap_err().to_string();
+    let unknown = adopt(&folder, &AdoptWish { test: Some("frok"), ..AdoptWish::default() }).unwrap_err().to_string();
     assert!(unknown.ends_with("it has no test \"frok\", but default, fork, library"), "{unknown}");
     assert!(
-        adopt(&fixture("arena"), &Wish::default()).unwrap_err().to_string().contains("no entry of HttpArena")
+        adopt(&fixture("arena"), &AdoptWish::default()).unwrap_err().to_string().contains("no entry of HttpArena")
     );
 }
 
 #[test]
 fn in_a_container_the_image_is_the_entrys_own() {
     let entry = entry::read(&fixture("techempower/frameworks/Go/cobble"), Some("fork")).unwrap();
-    let adopted = container::with_podman(&entry, &Wish::default());
+    let adopted = container::with_podman(&entry, &AdoptWish::default());
     let lines = adopted.build.iter().map(|step| &step.command).chain([&adopted.command]);
     insta::assert_snapshot!(lines.map(|words| words.join(" ")).collect::<Vec<_>>().join("\n"));
     assert_eq!(AdoptError::NoPodman.to_string().matches("apt-get install podman").count(), 1);

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, fs, path::Path};
 
-use super::{Adopted, Note, Suite, port::Source, stage::Stage};
+use super::{Adopted, Note, Suite, port::PortSource, stage::BuildStage};
 use crate::catalogue::{Requirement, Step, Style};
 
 /// Words by which a build or a program is tuned.
@@ -29,7 +29,7 @@ pub(super) fn file_name(path: &Path) -> String {
 }
 
 /// What an entry is, where nothing says its version: the hash of its sources and of its Dockerfile.
-pub(super) fn hash(sources: &[Source], dockerfile: &str) -> String {
+pub(super) fn hash(sources: &[PortSource], dockerfile: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in
         sources.iter().flat_map(|source| [&source.name, &source.text]).map(String::as_str).chain([dockerfile])
@@ -40,13 +40,13 @@ pub(super) fn hash(sources: &[Source], dockerfile: &str) -> String {
 }
 
 /// The files of an entry that name packages.
-pub(super) fn manifests(folder: &Path, sources: &[Source]) -> Vec<Source> {
+pub(super) fn manifests(folder: &Path, sources: &[PortSource]) -> Vec<PortSource> {
     let is_manifest = |name: &str| {
         MANIFESTS
             .iter()
             .any(|manifest| name.rsplit('/').next().is_some_and(|name| name.starts_with(manifest)))
     };
-    let mut found: Vec<Source> = sources.iter().filter(|source| is_manifest(&source.name)).cloned().collect();
+    let mut found: Vec<PortSource> = sources.iter().filter(|source| is_manifest(&source.name)).cloned().collect();
     let mut folders = vec![String::new()];
     // In the entry's own folder, and in those below it where Go and Rust have modules.
     folders.extend(sources.iter().filter_map(|source| Some(source.name.rsplit_once('/')?.0.to_owned())));
@@ -64,7 +64,7 @@ pub(super) fn manifests(folder: &Path, sources: &[Source]) -> Vec<Source> {
             if let Ok(text) = super::entry::text(&folder.join(&name))
                 && !found.iter().any(|other| other.name == name)
             {
-                found.push(Source { name, text });
+                found.push(PortSource { name, text });
             }
         }
     }
@@ -72,7 +72,7 @@ pub(super) fn manifests(folder: &Path, sources: &[Source]) -> Vec<Source> {
 }
 
 /// What the entry changes of its compiler, its runtime or its framework.
-pub(super) fn tuned(stages: &[Stage], command: &[String], variables: &[(String, String)]) -> Vec<Note> {
+pub(super) fn tuned(stages: &[BuildStage], command: &[String], variables: &[(String, String)]) -> Vec<Note> {
     let said: String = stages
         .iter()
         .map(|stage| stage.said.as_str())

@@ -1,14 +1,14 @@
 //! Which version of the framework a build has: a command that reads it from what the build resolved, where the entry names a package
 //! that is the framework's.
 
-use super::{port::Source, shell, stage::TOOLS};
+use super::{port::PortSource, shell, stage::TOOLS};
 
 /// The command of `[version]`. `framework` is what the metadata call it, `folders` are those (in the service) in which the build ran.
 /// Where nothing says the version, it is `fallback`.
 pub(super) fn command(
     language: &str,
     framework: &[String],
-    manifests: &[Source],
+    manifests: &[PortSource],
     folders: &[String],
     fallback: &str,
 ) -> Vec<String> {
@@ -34,13 +34,13 @@ pub(super) fn command(
 /// The packages among those of the entry that are called as the framework: a module of Go has one for each major version, of which
 /// one is built.
 fn packages(
-    manifests: &[Source],
+    manifests: &[PortSource],
     file: &str,
     framework: &[String],
     names: fn(&str) -> Vec<String>,
 ) -> Option<Vec<String>> {
     let is_file =
-        |source: &&Source| source.name.rsplit('/').next().is_some_and(|name| name.starts_with(file));
+        |source: &&PortSource| source.name.rsplit('/').next().is_some_and(|name| name.starts_with(file));
     let all: Vec<String> = manifests.iter().filter(is_file).flat_map(|source| names(&source.text)).collect();
     let simple = |name: &str| -> String {
         let name: String = name.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn a_framework_is_the_package_of_its_name() {
         let found = |language: &str, file: &str, text: &str, framework: &str| {
-            let source = Source { name: file.to_owned(), text: text.to_owned() };
+            let source = PortSource { name: file.to_owned(), text: text.to_owned() };
             command(language, &[framework.to_owned()], &[source], &["root/build/app".to_owned()], "entry-1")
                 .join(" ")
         };

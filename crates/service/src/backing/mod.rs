@@ -22,7 +22,7 @@ pub use upstream::Upstream;
 
 /// How a backing service is started.
 #[derive(Debug, Clone, Copy)]
-pub struct Ground<'a> {
+pub struct BackingGround<'a> {
     pub supervisor: &'a Supervisor,
     /// Where output goes, in files whose names begin with this.
     pub folder: &'a Path,
@@ -81,9 +81,10 @@ impl Backing {
     ///
     /// # Errors
     /// A program is missing, or what was started is not ready in time.
-    pub fn start(contract: &Contract, ground: &Ground<'_>) -> Result<Backing, BackingError> {
+    pub fn start(contract: &Contract, ground: &BackingGround<'_>) -> Result<Backing, BackingError> {
         let backing = &contract.backing;
-        let postgres = backing.postgres.as_ref().map(|tables| Postgres::start(tables, contract, ground)).transpose()?;
+        let postgres =
+            backing.postgres.as_ref().map(|tables| Postgres::start(tables, contract, ground)).transpose()?;
         let upstream = backing.upstream.as_ref().map(|table| Upstream::start(table, ground)).transpose()?;
         Ok(Backing { postgres, upstream })
     }
@@ -132,10 +133,13 @@ impl Backing {
 
     /// Why one of them is gone, if it is.
     pub fn death(&self) -> Option<String> {
-        let end = |process: &process::Service| crate::drive::death(process, "while the service worked with it");
+        let end =
+            |process: &process::Service| crate::drive::death(process, "while the service worked with it");
         let postgres = self.postgres.as_ref().and_then(|postgres| end(postgres.process()));
         let upstream = self.upstream.as_ref().and_then(|upstream| end(upstream.process()));
-        postgres.map(|why| format!("the database: {why}")).or(upstream.map(|why| format!("the upstream server: {why}")))
+        postgres
+            .map(|why| format!("the database: {why}"))
+            .or(upstream.map(|why| format!("the upstream server: {why}")))
     }
 
     /// What the service asked of it since the last time. It must not be frozen.

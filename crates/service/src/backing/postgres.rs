@@ -16,7 +16,7 @@ use rand_chacha::ChaCha8Rng;
 use tare_host::process::{self, Launch, Sandbox, Scratch};
 
 use super::programs::{self, PostgresPrograms};
-use super::{BackingCounts, BackingError, Ground};
+use super::{BackingCounts, BackingError, BackingGround};
 use crate::contract::{Contract, PostgresTables};
 
 /// From nothing to seeded.
@@ -104,10 +104,10 @@ impl Postgres {
     pub(super) fn start(
         tables: &PostgresTables,
         contract: &Contract,
-        ground: &Ground<'_>,
+        ground: &BackingGround<'_>,
     ) -> Result<Postgres, BackingError> {
         let programs = PostgresPrograms::find()?;
-        let scratch = Scratch::make(ground.supervisor, ROOM_BYTES)?;
+        let scratch = Scratch::make(ground.supervisor.watchdog(), ROOM_BYTES)?;
         let output = ground.folder.join(format!("{}.postgres.stderr", ground.stem));
         make_cluster(&programs, &scratch, &output)?;
         let port = process::free_port();
@@ -136,7 +136,9 @@ impl Postgres {
         let Postgres { password, port, connections, .. } = self;
         let url = format!("postgres://{ROLE}:{password}@127.0.0.1:{port}/{ROLE}?sslmode=disable");
         let connections = connections.to_string();
-        [("DATABASE_URL", url), ("DATABASE_MAX_CONN", connections)].map(|(name, value)| (name.to_owned(), value)).into()
+        [("DATABASE_URL", url), ("DATABASE_MAX_CONN", connections)]
+            .map(|(name, value)| (name.to_owned(), value))
+            .into()
     }
 
     pub(super) fn process(&self) -> &process::Service {
@@ -145,7 +147,8 @@ impl Postgres {
 
     pub(super) fn describe(&self) -> String {
         let settings = settings(self.connections, Path::new("..."), self.port);
-        let of_measuring = settings.iter().filter(|setting| !setting.starts_with("port=") && !setting.contains("socket"));
+        let of_measuring =
+            settings.iter().filter(|setting| !setting.starts_with("port=") && !setting.contains("socket"));
         let settings: Vec<&str> = of_measuring.map(String::as_str).collect();
         format!("{} with {}", self.version, settings.join(", "))
     }
@@ -158,7 +161,9 @@ impl Postgres {
         admin.batch_execute(&role).map_err(wrong)?;
         admin.batch_execute(&format!("CREATE DATABASE {ROLE} OWNER {ROLE}")).map_err(wrong)?;
         let mut client = control(self._scratch.path(), self.port, ROLE).connect(NoTls).map_err(wrong)?;
-        client.batch_execute(&format!("CREATE EXTENSION pg_stat_statements; SET ROLE {ROLE}")).map_err(wrong)?;
+        client
+            .batch_execute(&format!("CREATE EXTENSION pg_stat_statements; SET ROLE {ROLE}"))
+            .map_err(wrong)?;
         for (name, columns) in &tables.columns {
             client.batch_execute(&format!("CREATE TABLE {name} ({columns})")).map_err(wrong)?;
             copy(&mut client, contract, name).map_err(|error| failed("filling it")(error.to_string()))?;
@@ -209,9 +214,11 @@ impl Postgres {
         key: &str,
         column: &str,
     ) -> Result<BTreeMap<String, u64>, BackingError> {
-        let rows = self.client.get().query(&format!("SELECT {key}::text, {column}::bigint FROM {table}"), &[]);
+        let rows =
+            self.client.get().query(&format!("SELECT {key}::text, {column}::bigint FROM {table}"), &[]);
         let rows = rows.map_err(|error| failed("reading back")(error.to_string()))?;
-        let cell = |row: ::postgres::Row| (row.get(0), u64::try_from(row.get::<_, i64>(1)).unwrap_or(u64::MAX));
+        let cell =
+            |row: ::postgres::Row| (row.get(0), u64::try_from(row.get::<_, i64>(1)).unwrap_or(u64::MAX));
         Ok(rows.into_iter().map(cell).collect())
     }
 }
@@ -242,8 +249,15 @@ fn make_cluster(programs: &PostgresPrograms, scratch: &Scratch, log: &Path) -> R
     let wrong = |error: io::Error| failed("making it")(error.to_string());
     programs::give(scratch.path()).map_err(wrong)?;
     let data = data(scratch.path()).display().to_string();
-    let words = ["--auth-local=trust", "--auth-host=scram-sha-256", "--username=postgres", "--no-sync", "--encoding=UTF8"];
-    let words = words.into_iter().chain(["--locale=C", "--wal-segsize=1", "--no-instructions"]).map(str::to_owned);
+    let words = [
+        "--auth-local=trust",
+        "--auth-host=scram-sha-256",
+        "--username=postgres",
+        "--no-sync",
+        "--encoding=UTF8",
+    ];
+    let words =
+        words.into_iter().chain(["--locale=C", "--wal-segsize=1", "--no-instructions"]).map(str::to_owned);
     let command = [programs.path("initdb"), format!("--pgdata={data}")].into_iter().chain(words).collect();
     let command = programs::unprivileged(command);
     let output = File::create(log).map_err(wrong)?;
@@ -266,7 +280,7 @@ fn start_server(
     scratch: &Scratch,
     log: &Path,
     port: u16,
-    ground: &Ground<'_>,
+    ground: &BackingGround<'_>,
 ) -> Result<process::Service, BackingError> {
     let data = data(scratch.path()).display().to_string();
     let settings = settings(ground.connections, scratch.path(), port);
@@ -290,7 +304,12 @@ fn start_server(
 /// As the superuser, over the socket in its folder, which no other user may enter.
 fn control(socket: &Path, port: u16, database: &str) -> Config {
     let mut config = Config::new();
-    config.host_path(socket).port(port).user("postgres").dbname(database).connect_timeout(Duration::from_secs(5));
+    config
+        .host_path(socket)
+        .port(port)
+        .user("postgres")
+        .dbname(database)
+        .connect_timeout(Duration::from_secs(5));
     config
 }
 

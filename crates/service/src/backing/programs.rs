@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// Where Debian keeps versions of it side by side.
 const DEBIAN: &str = "/usr/lib/postgresql";
-/// A user without files of its own, as whom it runs where Tare is root: initdb refuses root.
-const UID_OF_NOBODY: u32 = 65534;
+/// The user that it runs as where Tare is root, who owns no files: initdb refuses root.
+const UID_WITHOUT_RIGHTS: u32 = 65534;
 
 /// The programs of one version.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,8 @@ impl PostgresPrograms {
         let mut versions: Vec<PathBuf> = entries.filter(|folder| version(folder).is_some()).collect();
         versions.sort_by_key(version);
         let of_debian = versions.into_iter().rev().map(|folder| folder.join("bin"));
-        let has_all = |folder: &PathBuf| ["initdb", "postgres"].iter().all(|name| folder.join(name).is_file());
+        let has_all =
+            |folder: &PathBuf| ["initdb", "postgres"].iter().all(|name| folder.join(name).is_file());
         let on_path = std::env::split_paths(path).map(|folder| real(&folder));
         let folder = of_debian.chain(on_path).find(has_all).ok_or(ProgramsError::Missing)?;
         Ok(PostgresPrograms { folder })
@@ -62,7 +63,7 @@ pub(super) fn unprivileged(command: Vec<String>) -> Vec<String> {
     let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
     let before = match is_root() {
         true => words(&format!(
-            "unshare --ipc -- setpriv --reuid={UID_OF_NOBODY} --regid={UID_OF_NOBODY} --clear-groups --no-new-privs --"
+            "unshare --ipc -- setpriv --reuid={UID_WITHOUT_RIGHTS} --regid={UID_WITHOUT_RIGHTS} --clear-groups --no-new-privs --"
         )),
         false if may_have_namespaces() => words("unshare --user --map-current-user --ipc --"),
         false => Vec::new(),
@@ -73,7 +74,7 @@ pub(super) fn unprivileged(command: Vec<String>) -> Vec<String> {
 /// Gives a folder to that user.
 pub(super) fn give(folder: &Path) -> std::io::Result<()> {
     match is_root() {
-        true => std::os::unix::fs::chown(folder, Some(UID_OF_NOBODY), Some(UID_OF_NOBODY)),
+        true => std::os::unix::fs::chown(folder, Some(UID_WITHOUT_RIGHTS), Some(UID_WITHOUT_RIGHTS)),
         false => Ok(()),
     }
 }

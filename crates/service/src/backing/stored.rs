@@ -38,7 +38,9 @@ fn lost(changed: &Changed, found: &BTreeMap<String, u64>, table: &str, column: &
         Some(value) => {
             let said: Vec<String> = values.iter().map(u64::to_string).collect();
             let said = said.join(" or ");
-            Some(format!("{column} of the row {key} of {table}: the answers said {said}, and {value} is stored"))
+            Some(format!(
+                "{column} of the row {key} of {table}: the answers said {said}, and {value} is stored"
+            ))
         }
     };
     let mut wrong = changed.values.iter().filter_map(wrong);
@@ -54,9 +56,15 @@ mod tests {
 
     #[test]
     fn a_value_that_no_answer_named_last_is_a_lost_update() {
-        let values = BTreeMap::from([("1".to_owned(), vec![7]), ("2".to_owned(), vec![8, 9]), ("3".to_owned(), vec![1])]);
+        let values = BTreeMap::from([
+            ("1".to_owned(), vec![7]),
+            ("2".to_owned(), vec![8, 9]),
+            ("3".to_owned(), vec![1]),
+        ]);
         let changed = Changed { values };
-        let found = |two, three| BTreeMap::from([("1".to_owned(), 7), ("2".to_owned(), two), ("3".to_owned(), three)]);
+        let found = |two, three| {
+            BTreeMap::from([("1".to_owned(), 7), ("2".to_owned(), two), ("3".to_owned(), three)])
+        };
         assert_eq!(lost(&changed, &found(9, 1), "world", "n"), [""; 0]);
         assert_eq!(
             lost(&changed, &found(7, 2), "world", "n"),

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tare_host::process::{self, Launch, Sandbox};
 
-use super::upstream_server::{COUNT_PATH, Rows};
-use super::{BackingError, Ground};
+use super::upstream_server::{COUNT_PATH, UpstreamRows};
+use super::{BackingError, BackingGround};
 use crate::contract::UpstreamTable;
 
 /// The hidden command of this program that is the server.
@@ -25,10 +25,10 @@ pub struct Upstream {
 }
 
 impl Upstream {
-    pub(super) fn start(table: &UpstreamTable, ground: &Ground<'_>) -> Result<Upstream, BackingError> {
+    pub(super) fn start(table: &UpstreamTable, ground: &BackingGround<'_>) -> Result<Upstream, BackingError> {
         let place = |kind: &str| ground.folder.join(format!("{}.upstream.{kind}", ground.stem));
         let rows = place("json");
-        let written = serde_json::to_vec(&Rows::of(table)).map_err(|error| error.to_string());
+        let written = serde_json::to_vec(&UpstreamRows::of(table)).map_err(|error| error.to_string());
         written
             .and_then(|bytes| std::fs::write(&rows, bytes).map_err(|error| error.to_string()))
             .map_err(BackingError::Upstream)?;
@@ -77,5 +77,7 @@ fn count(address: SocketAddr) -> std::io::Result<u64> {
     stream.set_read_timeout(Some(PATIENCE))?;
     write!(stream, "GET {COUNT_PATH} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
     let last = BufReader::new(stream).lines().last().transpose()?.unwrap_or_default();
-    last.trim().parse().map_err(|_| std::io::Error::other(format!("answered {last:?} when it was asked for its count")))
+    last.trim()
+        .parse()
+        .map_err(|_| std::io::Error::other(format!("answered {last:?} when it was asked for its count")))
 }

@@ -20,26 +20,26 @@ use tokio::net::TcpListener;
 
 use crate::contract::UpstreamTable;
 
-/// Tells how many rows were asked for.
+/// Answers how many rows were asked for.
 pub(super) const COUNT_PATH: &str = "/-/count";
 
 /// The answers of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rows {
+pub struct UpstreamRows {
     /// What paths begin with.
     table: String,
     /// By their keys.
     rows: BTreeMap<String, String>,
 }
 
-impl Rows {
-    pub(super) fn of(upstream: &UpstreamTable) -> Rows {
+impl UpstreamRows {
+    pub(super) fn of(upstream: &UpstreamTable) -> UpstreamRows {
         let table = &upstream.table;
         let row = |place| {
             let key = table.row(place).into_iter().nth(upstream.key()).unwrap_or_default();
             (key, table.row_as_json(place).unwrap_or_default())
         };
-        Rows { table: table.name().to_owned(), rows: (0..table.count()).map(row).collect() }
+        UpstreamRows { table: table.name().to_owned(), rows: (0..table.count()).map(row).collect() }
     }
 
     /// The row of a path; absent if it is none.
@@ -53,14 +53,14 @@ impl Rows {
 #[derive(Debug, thiserror::Error)]
 pub enum UpstreamError {
     #[error("{path}: {reason}")]
-    Rows { path: String, reason: String },
+    UpstreamRows { path: String, reason: String },
     #[error("cannot listen on port {port}: {source}")]
     Listen { port: u16, source: std::io::Error },
 }
 
 /// What all connections share.
 struct State {
-    rows: Rows,
+    rows: UpstreamRows,
     delay: Duration,
     asked: AtomicU64,
 }
@@ -70,14 +70,15 @@ struct State {
 /// # Errors
 /// The rows cannot be read, or the port cannot be listened on.
 pub fn serve(rows: &Path, delay: Duration, port: u16) -> Result<(), UpstreamError> {
-    let wrong = |reason: String| UpstreamError::Rows { path: rows.display().to_string(), reason };
+    let wrong = |reason: String| UpstreamError::UpstreamRows { path: rows.display().to_string(), reason };
     let text = std::fs::read(rows).map_err(|error| wrong(error.to_string()))?;
     let rows = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
     let state = Arc::new(State { rows, delay, asked: AtomicU64::new(0) });
     let failed = |source| UpstreamError::Listen { port, source };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
     runtime.block_on(async move {
-        let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await.map_err(failed)?;
+        let listener =
+            TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await.map_err(failed)?;
         loop {
             // A connection that cannot be accepted is the client's to notice.
             let Ok((stream, _)) = listener.accept().await else { continue };

@@ -7,7 +7,7 @@ use toml::Spanned;
 
 use super::error::{Lowered, Problem};
 use super::file::{Extra, ResponseFile};
-use super::lower::scoped;
+use super::scoped::scoped;
 use super::placeholder::{Cell, Computed, Kind, Scope, Tables, Template};
 use super::{Answer, Ask, Body, Encoding, any_row, data, expectation, row_set};
 
@@ -22,7 +22,9 @@ pub(super) fn answer(file: &Spanned<ResponseFile>, ask: &Ask, tables: &Tables) -
     }
     let row_sets = row_set::row_sets(&response.rows, tables)?;
     for rows in &row_sets {
-        rows.templates().try_for_each(|template| is_knowable(template, file.span().start, ask, Some(rows.table_name())))?;
+        rows.templates().try_for_each(|template| {
+            is_knowable(template, file.span().start, ask, Some(rows.table_name()))
+        })?;
     }
     let body = body(response, ask, tables)?;
     if let (Some(extra), None) = (&response.extra, &response.json) {
@@ -33,7 +35,8 @@ pub(super) fn answer(file: &Spanned<ResponseFile>, ask: &Ask, tables: &Tables) -
     }
     let headers = expectation::headers(&response.headers)?;
     let encodings = encodings(response, &body)?;
-    let answer = Answer { status, content_type: response.content_type.clone(), headers, body, row_sets, encodings };
+    let answer =
+        Answer { status, content_type: response.content_type.clone(), headers, body, row_sets, encodings };
     match unknown_rows(&answer) {
         Some(name) => Err((file.span().start, Problem::UnknownRows { name })),
         None => Ok(answer),
@@ -53,7 +56,8 @@ fn body(response: &ResponseFile, ask: &Ask, tables: &Tables) -> Lowered<Body> {
     // A pattern and a length may stand together.
     let shape = one("matches", matches).or(length.as_ref().map(|length| ("length", length.span().start)));
     let any = any_row.as_ref().map(|any| ("any-row", any.span().start));
-    let mut given = [one("body", body), one("json", json), one("html", html), any, shape].into_iter().flatten();
+    let mut given =
+        [one("body", body), one("json", json), one("html", html), any, shape].into_iter().flatten();
     if let (Some((first, _)), Some((second, start))) = (given.next(), given.next()) {
         return Err((start, Problem::TwoBodies { first, second }));
     }

@@ -144,7 +144,8 @@ pub(super) fn any_row(file: &Spanned<AnyRowFile>, tables: &Tables) -> Lowered<An
     }
     let changed = file.changed.iter().next().map(|(name, range)| {
         let column = table.cell(name.get_ref()).map_err(|error| (name.span().start, error.into()))?.column;
-        let template = Template::parse(range.get_ref()).map_err(|error| (range.span().start, error.into()))?;
+        let template =
+            Template::parse(range.get_ref()).map_err(|error| (range.span().start, error.into()))?;
         match template.only() {
             Some(Placeholder { kind: Kind::Number(range), name: None }) => {
                 Ok(ChangedColumn { column, range: range.clone() })
@@ -215,11 +216,13 @@ impl AnyRow {
     fn row(&self, got: &Value) -> Result<(String, Option<u64>), String> {
         let Value::Object(object) = got else { return Err(format!("expected an object, got {got}")) };
         let cell = |name: &str| object.get(name).map(text_of);
-        let key_name = self.members.iter().find(|(_, column)| *column == self.key).map(|(name, _)| name.as_str());
+        let key_name =
+            self.members.iter().find(|(_, column)| *column == self.key).map(|(name, _)| name.as_str());
         let key = key_name.and_then(cell).ok_or_else(|| format!("no key in {got}"))?;
-        let row = self.known().get(&key).ok_or_else(|| {
-            format!("the table {} has no row with the key {key}", self.table.name())
-        })?;
+        let row = self
+            .known()
+            .get(&key)
+            .ok_or_else(|| format!("the table {} has no row with the key {key}", self.table.name()))?;
         if let Some(name) = object.keys().find(|name| self.members.iter().all(|(known, _)| known != *name)) {
             return Err(format!("{name} was not expected in {got}"));
         }
@@ -243,7 +246,8 @@ impl AnyRow {
 
     /// What is wrong; otherwise each key with what is changed.
     fn rows(&self, body: &[u8]) -> Result<Vec<(String, Option<u64>)>, Vec<String>> {
-        let value = serde_json::from_slice(body).map_err(|error| vec![format!("the body is not JSON: {error}")])?;
+        let value =
+            serde_json::from_slice(body).map_err(|error| vec![format!("the body is not JSON: {error}")])?;
         let rows: Vec<&Value> = match (&value, self.count) {
             (Value::Array(rows), Some(count)) if rows.len() == count => rows.iter().collect(),
             (Value::Array(rows), Some(count)) => {
@@ -252,7 +256,8 @@ impl AnyRow {
             (_, Some(count)) => return Err(vec![format!("expected an array of {count} rows")]),
             (row, None) => vec![row],
         };
-        let (right, wrong): (Vec<_>, Vec<_>) = rows.into_iter().map(|row| self.row(row)).partition(Result::is_ok);
+        let (right, wrong): (Vec<_>, Vec<_>) =
+            rows.into_iter().map(|row| self.row(row)).partition(Result::is_ok);
         let wrong: Vec<String> = wrong.into_iter().filter_map(Result::err).take(DIFFERENCES_MAX).collect();
         if wrong.is_empty() { Ok(right.into_iter().filter_map(Result::ok).collect()) } else { Err(wrong) }
     }

@@ -12,7 +12,7 @@ use super::row_set::table;
 
 /// What a service works with.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Backing {
+pub struct BackingNeeds {
     pub postgres: Option<PostgresTables>,
     pub upstream: Option<UpstreamTable>,
 }
@@ -58,7 +58,7 @@ impl UpstreamTable {
     }
 }
 
-impl Backing {
+impl BackingNeeds {
     /// Whether a service works with nothing.
     pub fn is_none(&self) -> bool {
         self.postgres.is_none() && self.upstream.is_none()
@@ -80,10 +80,10 @@ impl Backing {
     }
 }
 
-pub(super) fn backing(file: &BackingFile, tables: &Tables) -> Lowered<Backing> {
+pub(super) fn backing(file: &BackingFile, tables: &Tables) -> Lowered<BackingNeeds> {
     let postgres = file.postgres.as_ref().map(|file| postgres(file, tables)).transpose()?;
     let upstream = file.upstream.as_ref().map(|file| upstream(file, tables)).transpose()?;
-    Ok(Backing { postgres, upstream })
+    Ok(BackingNeeds { postgres, upstream })
 }
 
 fn postgres(file: &PostgresFile, tables: &Tables) -> Lowered<PostgresTables> {

@@ -41,7 +41,9 @@ fn of_files(name: &Spanned<String>, folder: &FolderFile) -> Lowered<Table> {
         let is_name = text.bytes().all(in_name) && !text.starts_with('.') && !text.is_empty();
         match is_name && (1..=FILE_BYTES_MAX).contains(&bytes) {
             true => Ok((text, bytes as usize)),
-            false => Err((name.span().start, Problem::FileOfFolder { name: text, bytes_max: FILE_BYTES_MAX })),
+            false => {
+                Err((name.span().start, Problem::FileOfFolder { name: text, bytes_max: FILE_BYTES_MAX }))
+            }
         }
     };
     let files: Vec<(String, usize)> = folder.files.iter().map(one).collect::<Lowered<_>>()?;
@@ -195,7 +197,11 @@ impl Contract {
     /// A table cannot be written.
     pub fn with_tables(&self, seed: u64, folder: &Path) -> Result<Contract, TableError> {
         let laid_out = |table: &Table| match self.backing.holds(table.name()) {
-            true => table.clone().with(None, None).laid_out(seed, folder, &self.name).map(|csv| csv.with_form_of(table)),
+            true => table
+                .clone()
+                .with(None, None)
+                .laid_out(seed, folder, &self.name)
+                .map(|csv| csv.with_form_of(table)),
             false => table.laid_out(seed, folder, &self.name),
         };
         let tables = self.tables.iter().map(|(name, table)| Ok((name.clone(), laid_out(table)?)));

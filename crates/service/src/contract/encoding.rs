@@ -39,9 +39,9 @@ impl Encoding {
             Encoding::Gzip => {
                 flate2::read::MultiGzDecoder::new(body).take(DECODED_BYTES_MAX).read_to_end(&mut decoded)
             }
-            Encoding::Brotli => {
-                brotli_decompressor::Decompressor::new(body, 4096).take(DECODED_BYTES_MAX).read_to_end(&mut decoded)
-            }
+            Encoding::Brotli => brotli_decompressor::Decompressor::new(body, 4096)
+                .take(DECODED_BYTES_MAX)
+                .read_to_end(&mut decoded),
             Encoding::Identity => return Some(body.to_vec()),
         };
         read.ok().map(|_| decoded)

@@ -164,7 +164,9 @@ pub enum Problem {
         "the table \"{name}\" needs \"json\": an object whose members are its columns, such as '{{\"id\": {{{{{name}.id}}}}}}'"
     )]
     RowIsNoObject { name: String },
-    #[error("\"any-row\" has a count of at least 1, or none for one row, and at most one column in \"changed\"")]
+    #[error(
+        "\"any-row\" has a count of at least 1, or none for one row, and at most one column in \"changed\""
+    )]
     AnyRowCount,
     #[error("the rows \"{name}\" need \"text\", or a table with \"json\": how each of them is written")]
     RowsWithoutText { name: String },
@@ -176,11 +178,17 @@ pub enum Problem {
     RowOfOtherColumns { columns: String },
     #[error("unknown encoding \"{name}\"{suggestion}")]
     UnknownEncoding { name: String, suggestion: String },
-    #[error("\"encoding\" names at least one, such as [\"gzip\"], of an answer with \"body\", \"json\" or \"html\"")]
+    #[error(
+        "\"encoding\" names at least one, such as [\"gzip\"], of an answer with \"body\", \"json\" or \"html\""
+    )]
     EncodingOfNothing,
-    #[error("the file \"{name}\" of a folder needs a name of A-Z, a-z, 0-9, \".\", \"-\" and \"_\", and 1 to {bytes_max} bytes")]
+    #[error(
+        "the file \"{name}\" of a folder needs a name of A-Z, a-z, 0-9, \".\", \"-\" and \"_\", and 1 to {bytes_max} bytes"
+    )]
     FileOfFolder { name: String, bytes_max: u32 },
-    #[error("\"otherwise\" has its place in requests that are verified alone: say \"load = false\", or loads could not be compared")]
+    #[error(
+        "\"otherwise\" has its place in requests that are verified alone: say \"load = false\", or loads could not be compared"
+    )]
     OtherwiseInLoad,
     #[error("\"exchanges\" is at least 1")]
     NoExchanges,

@@ -15,7 +15,7 @@ use tare_load::pattern::JsonPattern;
 use super::encoding::EncodedJudge;
 use super::html::HtmlJudge;
 use super::placeholder::{Placeholder, Template, Values};
-use super::row_set::Form;
+use super::row_set::RowForm;
 use super::sequence::PartOfLoad;
 use super::{Answer, Ask, Body, BodyFraming, Contract, HeaderRule, Request};
 
@@ -143,7 +143,7 @@ impl Request {
 impl Answer {
     /// What comes back, its placeholders filled.
     fn expected<R: Rng>(&self, values: &mut Values<'_, R>) -> Expected {
-        let form = if matches!(self.body, Body::Html(_)) { Form::Html } else { Form::Json };
+        let form = if matches!(self.body, Body::Html(_)) { RowForm::Html } else { RowForm::Json };
         for rows in &self.row_sets {
             let text = rows.fill(form, values);
             values.set_rows(&rows.name, text);
@@ -284,7 +284,9 @@ fn json_bytes(value: &serde_json::Value) -> usize {
     const NODE_BYTES: usize = 64;
     let inner = match value {
         serde_json::Value::Array(values) => values.iter().map(json_bytes).sum(),
-        serde_json::Value::Object(members) => members.iter().map(|(name, value)| name.len() + json_bytes(value)).sum(),
+        serde_json::Value::Object(members) => {
+            members.iter().map(|(name, value)| name.len() + json_bytes(value)).sum()
+        }
         serde_json::Value::String(text) => text.len(),
         _ => 0,
     };

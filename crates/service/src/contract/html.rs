@@ -44,9 +44,14 @@ impl BodyJudge for HtmlJudge {
         let Ok(body) = str::from_utf8(body) else { return vec!["the page is not UTF-8".to_owned()] };
         let got = tokens(body);
         let place = self.expected.iter().zip(&got).take_while(|(expected, got)| expected == got).count();
-        let at = |tokens: &[Token]| tokens.get(place).map_or("the end of the page".to_owned(), ToString::to_string);
+        let at = |tokens: &[Token]| {
+            tokens.get(place).map_or("the end of the page".to_owned(), ToString::to_string)
+        };
         let (expected, got) = (at(&self.expected), at(&got));
-        (expected != got).then(|| format!("the page differs: expected {expected}, got {got}")).into_iter().collect()
+        (expected != got)
+            .then(|| format!("the page differs: expected {expected}, got {got}"))
+            .into_iter()
+            .collect()
     }
 
     fn describe(&self) -> String {
@@ -128,7 +133,10 @@ mod tests {
 
     fn differences(got: &str) -> Vec<String> {
         let judge = HtmlJudge::new(PAGE);
-        assert_eq!(judge.is_right(got.as_bytes(), Flight::default()), judge.differences(got.as_bytes()).is_empty());
+        assert_eq!(
+            judge.is_right(got.as_bytes(), Flight::default()),
+            judge.differences(got.as_bytes()).is_empty()
+        );
         judge.differences(got.as_bytes())
     }
 
@@ -147,7 +155,10 @@ mod tests {
         let twice = PAGE.replace("&lt;b&gt;", "&amp;lt;b&amp;gt;");
         assert_eq!(differences(&twice).len(), 1);
         let missing = PAGE.replace("<td>1</td>", "");
-        assert_eq!(differences(&missing), ["the page differs: expected the text \"1\", got the text \"<b> & 'é'\""]);
+        assert_eq!(
+            differences(&missing),
+            ["the page differs: expected the text \"1\", got the text \"<b> & 'é'\""]
+        );
         assert_eq!(HtmlJudge::new(PAGE).differences(b"\xff"), ["the page is not UTF-8"]);
     }
 

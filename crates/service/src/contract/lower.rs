@@ -8,10 +8,11 @@ use toml::Spanned;
 use super::error::{ContractError, Lowered, Problem};
 use super::file::{BadFile, ContractFile, Headers, PartFile, RequestFile};
 use super::header::header;
-use super::placeholder::{Kind, Placeholder, PlaceholderError, Scope, Tables, Template};
+use super::placeholder::{Kind, Placeholder, PlaceholderError, Tables, Template};
+use super::scoped::template;
 use super::{
-    Ask, Bad, BodyFraming, CheckId, Contract, Level, Request, Statements, answer, backing, capture, data, multipart,
-    newer, sequence,
+    Ask, Bad, BodyFraming, CheckId, Contract, Level, Request, Statements, answer, backing, capture, data,
+    multipart, newer, sequence,
 };
 use crate::protocol::{self, HttpVersion};
 use tare_host::spelling::suggestion;
@@ -196,14 +197,6 @@ fn ask(
     };
     one_kind_a_name(&ask, path.span().start)?;
     Ok(ask)
-}
-
-pub(super) fn template(text: &Spanned<String>, tables: &Tables) -> Lowered<Template> {
-    scoped(text, Scope { tables: Some(tables), ..Scope::default() })
-}
-
-pub(super) fn scoped(text: &Spanned<String>, scope: Scope) -> Lowered<Template> {
-    Template::parse_in(text.get_ref(), scope).map_err(|error| (text.span().start, error.into()))
 }
 
 /// A template for a place that ends at a space or a line break, and takes none of these kinds.

@@ -24,6 +24,7 @@ mod newer;
 mod placeholder;
 mod plain_or;
 mod row_set;
+mod scoped;
 mod sequence;
 #[cfg(test)]
 mod tests;
@@ -33,7 +34,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use any_row::{AnyRow, Changed, ChangedRows, Changes};
-pub use backing::{Backing, PostgresTables, Statements, UpstreamTable};
+pub use backing::{BackingNeeds, PostgresTables, Statements, UpstreamTable};
 pub use capture::Capture;
 pub use check::{CheckId, CheckText, Level};
 pub use data::with_tables;
@@ -43,9 +44,9 @@ pub(crate) use exchange::chunk;
 pub use exchange::{Filled, fixed_response};
 pub use expectation::HeaderRule;
 pub use json_path::{JsonPath, JsonPathError};
-pub use row_set::RowSet;
 pub(crate) use placeholder::LABEL_LENGTH_MAX;
 pub use placeholder::{Computed, Kind, Placeholder, PlaceholderError, Table, TableError, Template, Values};
+pub use row_set::RowSet;
 pub use sequence::{LoadablePart, Sequence};
 pub use varied::{Varied, VariedTexts};
 
@@ -74,7 +75,7 @@ pub struct Contract {
     /// By their names.
     tables: placeholder::Tables,
     /// What a service works with.
-    pub backing: Backing,
+    pub backing: BackingNeeds,
     /// The right requests and what must come back, in the order of the file.
     pub requests: Vec<Request>,
     /// Which of them come one after the other on one connection, in the order of the file.

@@ -61,7 +61,12 @@ fn since_1_2(file: &ContractFile) -> Found {
         .or_else(|| at(table.map(|(name, _)| name), "\"json\" or \"key\" of a table"))
         .or_else(|| at(file.folder.keys().next(), "a folder"))
         .or_else(|| at(file.backing.upstream.as_ref(), "\"backing\""))
-        .or_else(|| at(file.backing.postgres.as_ref().and_then(|postgres| postgres.tables.keys().next()), "\"backing\""))
+        .or_else(|| {
+            at(
+                file.backing.postgres.as_ref().and_then(|postgres| postgres.tables.keys().next()),
+                "\"backing\"",
+            )
+        })
 }
 
 fn request_since_1_2(request: &RequestFile) -> Found {

@@ -16,7 +16,6 @@ use tare_host::spelling::suggestion;
 use tare_load::{pattern::Wildcard, percent};
 
 pub use computed::Computed;
-pub(super) use computed::Operand;
 pub(super) use table::{Cell, ROWS_MAX, Tables, is_column};
 pub use table::{Table, TableError};
 pub(crate) use values::LABEL_LENGTH_MAX;
@@ -26,7 +25,8 @@ const NUMBER_MAX: u64 = 999_999_999;
 /// The largest integer that a JSON reader with floating-point numbers keeps exactly.
 const NUMBER_EXACT_MAX: u64 = (1 << 53) - 1;
 pub(super) const KINDS: [&str; 12] = [
-    "add", "byte", "bytes", "captured", "env", "label", "multiply", "number", "phrase", "random", "rows", "text",
+    "add", "byte", "bytes", "captured", "env", "label", "multiply", "number", "phrase", "random", "rows",
+    "text",
 ];
 /// Those of them that stand in answers alone.
 const OF_ANSWERS: [&str; 4] = ["add", "byte", "multiply", "rows"];
@@ -134,7 +134,9 @@ pub enum PlaceholderError {
          or {{{{byte:TEXT:PLACE}}}} of names"
     )]
     Operands { placeholder: String },
-    #[error("the placeholder \"{placeholder}\" has its place in an answer: it follows from what the request says")]
+    #[error(
+        "the placeholder \"{placeholder}\" has its place in an answer: it follows from what the request says"
+    )]
     OutsideOfAnswer { placeholder: String },
     #[error("a captured value has its place in the steps of a contract's [[sequence]]")]
     OutsideOfSequence,
@@ -269,12 +271,9 @@ impl Template {
             Kind::Phrase | Kind::Text | Kind::Env(_) | Kind::Captured | Kind::Cell(_) | Kind::Random(_) => {
                 percent::encoded(&values.value(placeholder))
             }
-            Kind::Label
-            | Kind::Number(_)
-            | Kind::Bytes(_)
-            | Kind::Row
-            | Kind::Computed(_)
-            | Kind::Rows => values.value(placeholder),
+            Kind::Label | Kind::Number(_) | Kind::Bytes(_) | Kind::Row | Kind::Computed(_) | Kind::Rows => {
+                values.value(placeholder)
+            }
         })
     }
 
@@ -457,9 +456,7 @@ impl Placeholder {
             ("env", Some(variable)) if is_variable(variable) => {
                 Kind::Env(Secret { variable: variable.to_owned(), value: None })
             }
-            ("bytes", Some(count)) => {
-                Kind::Bytes(length(count, BYTES_MAX, inside)?)
-            }
+            ("bytes", Some(count)) => Kind::Bytes(length(count, BYTES_MAX, inside)?),
             ("random", Some(count)) => Kind::Random(length(count, RANDOM_BYTES_MAX, inside)?),
             ("rows", None) if scope.answer && name.is_some() => Kind::Rows,
             _ => {

@@ -19,7 +19,7 @@ pub struct RowSet {
     /// Columns that must have these values.
     filter: Vec<(usize, Template)>,
     order: Option<usize>,
-    /// No more than so many.
+    /// No more of them.
     first: Option<Template>,
     page: Option<Page>,
     /// Further rows, before they are ordered.
@@ -37,7 +37,7 @@ struct Page {
 
 /// In which place of an answer rows stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum RowForm {
     /// With commas between them, and their cells escaped in strings.
     Json,
     /// With their cells escaped.
@@ -80,7 +80,9 @@ fn row_set(name: &Spanned<String>, file: &RowSetFile, tables: &Tables) -> Lowere
     let text = match (&file.text, table.json()) {
         (Some(text), _) => template(text)?,
         (None, Some(json)) => json.clone(),
-        (None, None) => return Err((name.span().start, Problem::RowsWithoutText { name: name.get_ref().clone() })),
+        (None, None) => {
+            return Err((name.span().start, Problem::RowsWithoutText { name: name.get_ref().clone() }));
+        }
     };
     Ok(RowSet {
         name: name.get_ref().clone(),
@@ -135,15 +137,15 @@ impl RowSet {
     }
 
     /// The rows as they stand in the answer, and gives the values of this exchange.
-    pub(super) fn fill<R: Rng>(&self, form: Form, values: &mut Values<'_, R>) -> String {
+    pub(super) fn fill<R: Rng>(&self, form: RowForm, values: &mut Values<'_, R>) -> String {
         let table = self.table.name();
         let drawn = values.take_row(table);
         let rows = self.rows(values);
         let write = |cells: Vec<String>| {
             values.set_row(table, cells);
             match form {
-                Form::Json => self.text.fill_json(values),
-                Form::Html => self.text.fill_html(values),
+                RowForm::Json => self.text.fill_json(values),
+                RowForm::Html => self.text.fill_html(values),
             }
         };
         let written: Vec<String> = rows.into_iter().map(write).collect();
@@ -151,7 +153,7 @@ impl RowSet {
         if let Some(drawn) = drawn {
             values.set_row(table, drawn);
         }
-        written.join(if form == Form::Json { "," } else { "" })
+        written.join(if form == RowForm::Json { "," } else { "" })
     }
 
     fn rows<R: Rng>(&self, values: &mut Values<'_, R>) -> Vec<Vec<String>> {

@@ -84,6 +84,7 @@ fn checks() -> BTreeMap<&'static str, Level> {
         CheckId::KeepAlive | CheckId::End => Level::Warn,
         _ => Level::Skip,
     };
-    let all = CheckId::ALL.iter().filter(|check| check.concerns(Protocol::Http1) && **check != CheckId::Backing);
+    let all =
+        CheckId::ALL.iter().filter(|check| check.concerns(Protocol::Http1) && **check != CheckId::Backing);
     all.map(|check| (check.name(), level(*check))).collect()
 }

@@ -27,7 +27,8 @@ pub(crate) fn backing(
     }
     let mut bench = Bench::new(contract, target, options);
     let asks_it = |request: &&Request| {
-        contract.is_asked_alone(request) && (request.statements.is_some() || contract.backing.upstream.is_some())
+        contract.is_asked_alone(request)
+            && (request.statements.is_some() || contract.backing.upstream.is_some())
     };
     let requests = contract.requests.iter().filter(asks_it).collect();
     let results = bench.each(CheckId::Backing, requests, |bench, request, rng| {
@@ -38,8 +39,15 @@ pub(crate) fn backing(
     results.into_iter().map(|result| weigh(result, contract, options)).collect()
 }
 
-fn one_request(bench: &mut Bench<'_>, request: &Request, all: Vec<Asked<'_>>, backing: &mut Backing) -> Tried {
-    let counted = |backing: &mut Backing| backing.take_counts().map_err(|error| Failure::without_wire(error.to_string()));
+fn one_request(
+    bench: &mut Bench<'_>,
+    request: &Request,
+    all: Vec<Asked<'_>>,
+    backing: &mut Backing,
+) -> Tried {
+    let counted = |backing: &mut Backing| {
+        backing.take_counts().map_err(|error| Failure::without_wire(error.to_string()))
+    };
     bench.contract.forget_changes();
     counted(backing)?;
     for asked in &all {
@@ -62,7 +70,8 @@ fn wrong_counts(request: &Request, counts: &BackingCounts) -> Vec<String> {
     ];
     let wrong = |(what, each, got): (&str, Option<u64>, Option<u64>)| {
         let (each, got) = (each?, got?);
-        (each * TIMES != got).then(|| format!("{TIMES} answers take {} {what}, and {got} were counted", each * TIMES))
+        (each * TIMES != got)
+            .then(|| format!("{TIMES} answers take {} {what}, and {got} were counted", each * TIMES))
     };
     table.into_iter().filter_map(wrong).collect()
 }

@@ -204,7 +204,8 @@ impl<'c> Asked<'c> {
     fn judge_by_contract(&self, response: &Response) -> Result<(), String> {
         let judged = judge(response, &self.request.answer, &self.expected);
         let otherwise = self.request.otherwise.as_ref().zip(self.otherwise.as_ref());
-        let is_otherwise = otherwise.is_some_and(|(answer, expected)| judge(response, answer, expected).is_ok());
+        let is_otherwise =
+            otherwise.is_some_and(|(answer, expected)| judge(response, answer, expected).is_ok());
         if is_otherwise { Ok(()) } else { judged }
     }
 

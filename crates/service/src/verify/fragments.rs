@@ -24,7 +24,7 @@ pub(super) fn fragments(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     })
 }
 
-/// Byte by byte; the rest of a long body in one piece, since a parser that takes so many bytes one by one takes more.
+/// Byte by byte; the rest of a long body in one piece, since a parser that takes thousands of bytes one by one takes more.
 fn single_bytes(bytes: &[u8]) -> Vec<&[u8]> {
     let (single, rest) = bytes.split_at(bytes.len().min(SINGLE_BYTES_MAX));
     single.chunks(1).chain((!rest.is_empty()).then_some(rest)).collect()

@@ -133,7 +133,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     catalogue::certify(&mut rows, || Certificates::passing(&workspace.scratch(FOLDER)))?;
     let supervisor = workspace::supervisor(&workspace, rows.iter().map(|row| &row.service))?;
     // Of its own: another tare that verifies here has other rows.
-    let tables = Scratch::make(&supervisor, TABLES_BYTES)?;
+    let tables = Scratch::make(supervisor.watchdog(), TABLES_BYTES)?;
     make_tables(&mut workspace, &rows, &args, seed, tables.path())?;
     let verification = Verification {
         workspace: &workspace,

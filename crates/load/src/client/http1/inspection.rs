@@ -309,7 +309,10 @@ mod tests {
         for _ in 0..2 {
             inspection.start(false, None);
             assert_eq!(inspection.status(), None);
-            assert_eq!(inspection.feed(&mut expectation(&exchange, &mut memo, false), &mut &wrong[..]), RIGHT);
+            assert_eq!(
+                inspection.feed(&mut expectation(&exchange, &mut memo, false), &mut &wrong[..]),
+                RIGHT
+            );
             assert_eq!(inspection.status(), Some(404));
         }
     }

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::{Cell, PlaceholderError, Tables};
+use rand::Rng;
+
+use super::{Cell, PlaceholderError, Tables, Values};
 
 /// How a value follows from others.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +47,8 @@ impl Computed {
     pub(super) fn parse(inside: &str, tables: Option<&Tables>) -> Option<Result<Computed, PlaceholderError>> {
         let (word, rest) = inside.split_once(':')?;
         let operation = Operation::ALL.into_iter().find(|operation| operation.word() == word)?;
-        let operands: Option<Vec<Operand>> = rest.split(':').map(|text| Operand::parse(text, tables)).collect();
+        let operands: Option<Vec<Operand>> =
+            rest.split(':').map(|text| Operand::parse(text, tables)).collect();
         let is_right = |operands: &Vec<Operand>| match operation {
             Operation::Add | Operation::Multiply => operands.len() >= 2,
             Operation::Byte => matches!(operands.as_slice(), [Operand::Named(_), Operand::Named(_)]),
@@ -71,10 +74,10 @@ impl Computed {
         })
     }
 
-    /// The value where the operands have these values. What is no number counts as 0, and what is too large is the largest number:
-    /// both were refused when the contract was read, as far as that could be seen.
-    pub(super) fn value(&self, mut of: impl FnMut(&Operand) -> String) -> String {
-        let values: Vec<String> = self.operands.iter().map(&mut of).collect();
+    /// The value in an exchange. What is no number counts as 0, and what is too large is the largest number: both were refused when
+    /// the contract was read, as far as that could be seen.
+    pub(super) fn value<R: Rng>(&self, values: &mut Values<'_, R>) -> String {
+        let values: Vec<String> = self.operands.iter().map(|operand| operand.value(values)).collect();
         let numbers = values.iter().map(|value| value.parse::<u64>().unwrap_or(0));
         match self.operation {
             Operation::Add => numbers.fold(0, u64::saturating_add).to_string(),
@@ -88,6 +91,14 @@ impl Computed {
 }
 
 impl Operand {
+    fn value<R: Rng>(&self, values: &mut Values<'_, R>) -> String {
+        match self {
+            Operand::Number(number) => number.to_string(),
+            Operand::Named(name) => values.known(name),
+            Operand::Cell(cell) => values.cell(cell),
+        }
+    }
+
     fn parse(text: &str, tables: Option<&Tables>) -> Option<Operand> {
         if let Some((table, column)) = text.split_once('.') {
             return tables?.get(table)?.cell(column).ok().map(Operand::Cell);

@@ -134,7 +134,7 @@ impl Table {
         Table { json: json.map(Arc::new), key, ..self }
     }
 
-    /// The same with how the rows of another one are written, and told apart.
+    /// The same with how the rows of another one are written, and distinguished.
     pub(in crate::contract) fn with_form_of(self, other: &Table) -> Table {
         Table { json: other.json.clone(), key: other.key, ..self }
     }
@@ -329,7 +329,8 @@ impl Table {
     fn write_files(&self, folder: &Path) -> io::Result<PathBuf> {
         std::fs::create_dir_all(folder)?;
         for row in 0..self.count() {
-            let [name, content] = <[String; 2]>::try_from(self.row(row)).map_err(|_| io::ErrorKind::InvalidData)?;
+            let [name, content] =
+                <[String; 2]>::try_from(self.row(row)).map_err(|_| io::ErrorKind::InvalidData)?;
             tare_host::whole::write(&folder.join(name), content)?;
         }
         Ok(folder.to_owned())

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rand::{Rng, RngExt};
 use tare_load::sequence::Captured;
 
-use super::{Cell, Kind, Operand, Placeholder, blob};
+use super::{Cell, Kind, Placeholder, blob};
 
 /// The length of the longest label.
 pub(crate) const LABEL_LENGTH_MAX: usize = 24;
@@ -32,7 +32,14 @@ pub struct Values<'r, R> {
 impl<'r, R: Rng> Values<'r, R> {
     /// Values from `rng`; labels have `label_length` characters, or a random number from 1 to 24 of them.
     pub(crate) fn new(rng: &'r mut R, label_length: Option<usize>) -> Values<'r, R> {
-        Values { rng, label_length, named: BTreeMap::new(), drawn: BTreeMap::new(), rows: BTreeMap::new(), row_number: 0 }
+        Values {
+            rng,
+            label_length,
+            named: BTreeMap::new(),
+            drawn: BTreeMap::new(),
+            rows: BTreeMap::new(),
+            row_number: 0,
+        }
     }
 
     /// The values of a row with this number.
@@ -73,7 +80,7 @@ impl<'r, R: Rng> Values<'r, R> {
             Kind::Row => self.row_number.to_string(),
             Kind::Bytes(count) => ('a'..='z').cycle().take(*count).collect(),
             Kind::Random(count) => blob::draw(*count, self.rng),
-            Kind::Computed(computed) => computed.value(|operand| self.operand(operand)),
+            Kind::Computed(computed) => computed.value(self),
             // Known by its name, where the answer has such rows.
             Kind::Rows => String::new(),
             Kind::Text => {
@@ -83,12 +90,9 @@ impl<'r, R: Rng> Values<'r, R> {
         }
     }
 
-    fn operand(&mut self, operand: &Operand) -> String {
-        match operand {
-            Operand::Number(number) => number.to_string(),
-            Operand::Named(name) => self.named.get(name).cloned().unwrap_or_default(),
-            Operand::Cell(cell) => self.cell(cell),
-        }
+    /// The value of a name; empty if there is none.
+    pub(super) fn known(&self, name: &str) -> String {
+        self.named.get(name).cloned().unwrap_or_default()
     }
 
     /// Puts a row in the place of the one that would be drawn.
@@ -107,7 +111,7 @@ impl<'r, R: Rng> Values<'r, R> {
     }
 
     /// Of one row, wherever the table stands in the exchange.
-    fn cell(&mut self, cell: &Cell) -> String {
+    pub(super) fn cell(&mut self, cell: &Cell) -> String {
         if let Some(row) = self.drawn.get(cell.table.name()) {
             return row[cell.column].clone();
         }

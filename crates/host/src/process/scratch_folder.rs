@@ -1,0 +1,76 @@
+//! The folders of [`super::Scratch`], as whoever cleans up sees them: which paths are such folders, and whose maker has died.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::cgroup;
+use super::procfs;
+
+/// A file system in memory that any user may write to.
+pub(super) const IN_MEMORY: &str = "/dev/shm";
+/// How long removing may take while its last processes die.
+const ATTEMPTS: u32 = 50;
+
+/// Whether a path is one of these, so that nothing else is ever removed.
+pub(super) fn is_scratch(path: &Path) -> bool {
+    let parents = parents();
+    let is_ours =
+        path.file_name().and_then(|name| name.to_str()).is_some_and(|name| cgroup::maker(name).is_some());
+    is_ours && parents.iter().any(|parent| path.parent() == Some(parent))
+}
+
+/// Removes one. A process that is just dying may still make a file in it.
+pub(super) fn remove(path: &Path) {
+    for _ in 0..ATTEMPTS {
+        match fs::remove_dir_all(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+            _ => return,
+        }
+    }
+}
+
+/// Those whose maker has died.
+pub(super) fn orphans() -> Vec<PathBuf> {
+    let entries = parents().into_iter().flat_map(fs::read_dir).flatten().flatten();
+    let is_orphan = |path: &PathBuf| {
+        let maker = path.file_name().and_then(|name| name.to_str()).and_then(cgroup::maker);
+        maker.is_some_and(|pid| !procfs::is_alive(pid)) && path.is_dir()
+    };
+    entries.map(|entry| entry.path()).filter(is_orphan).collect()
+}
+
+fn parents() -> Vec<PathBuf> {
+    vec![PathBuf::from(IN_MEMORY), std::env::temp_dir()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_folders_of_ours_are_removed() {
+        let name = cgroup::new_name();
+        assert!(
+            is_scratch(&Path::new(IN_MEMORY).join(&name)) && is_scratch(&std::env::temp_dir().join(&name))
+        );
+        for other in ["/dev/shm/other", "/dev/shm", "/etc/tare-5-1", "/dev/shm/../etc/tare-5-1", "tare-5-1"] {
+            assert!(!is_scratch(Path::new(other)), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_a_dead_maker_left_is_found() {
+        let mut maker = std::process::Command::new("true").spawn().unwrap();
+        maker.wait().unwrap();
+        let (left, own) = (format!("tare-{}-9", maker.id()), cgroup::new_name());
+        let [left, own] = [left, own].map(|name| std::env::temp_dir().join(name));
+        [&left, &own].iter().for_each(|path| fs::create_dir(path).unwrap());
+        let found = orphans();
+        assert!(found.contains(&left) && !found.contains(&own));
+        [&left, &own].iter().for_each(|path| remove(path));
+        assert!(!left.exists() && !own.exists());
+    }
+}
