@@ -81,5 +81,3 @@ if settings.products is not None:
     import products
 
     app.add_route(products.ROUTE, products.AsyncTotals())
-if settings.folder_static is not None:
-    app.add_static_route("/static", settings.folder_static)

@@ -16,7 +16,6 @@ class Settings(NamedTuple):
     tls_cert: str | None
     tls_key: str | None
     products: list[dict[str, Any]] | None
-    folder_static: str | None
 
     @property
     def workers(self) -> int:
@@ -40,7 +39,6 @@ def read_settings() -> Settings:
         tls_cert=tls_cert,
         tls_key=tls_key,
         products=_products(),
-        folder_static=_folder("FOLDER_STATIC"),
     )
 
 
@@ -49,13 +47,6 @@ def _integer(name: str, low: int, high: int, default: str = "") -> int:
     if re.fullmatch("[0-9]{1,9}", text) and low <= int(text) <= high:
         return int(text)
     _refuse(f"{name} must be an integer from {low} to {high}")
-
-
-def _folder(name: str) -> str | None:
-    folder = os.environ.get(name)
-    if folder is not None and not os.path.isdir(folder):
-        _refuse(f"{name} must be a folder")
-    return folder
 
 
 def _products() -> list[dict[str, Any]] | None:

@@ -17,6 +17,8 @@ at_end = AsyncExitStack()
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     async with at_end:
+        if settings.database_url is not None:
+            await database.open_pool()
         yield
 
 

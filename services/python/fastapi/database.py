@@ -1,6 +1,7 @@
 """The engine, which is the pool of connections, and a session for each request."""
 
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from typing import Annotated
 
 from fastapi import Depends
@@ -20,6 +21,13 @@ engine = create_async_engine(
     pool_size=settings.connections,
     max_overflow=0,
 )
+
+
+async def open_pool() -> None:
+    """Opens every connection, so that none is opened amid a load."""
+    async with AsyncExitStack() as stack:
+        for _ in range(settings.connections):
+            await stack.enter_async_context(engine.connect())
 
 
 async def session() -> AsyncIterator[AsyncSession]:

@@ -111,6 +111,8 @@ if settings.upstream_url is not None:
 @asynccontextmanager
 async def lifespan(app: Starlette) -> AsyncIterator[None]:
     async with at_end:
+        if settings.database_url is not None:
+            await database.open_pool()
         yield
 
 

@@ -1,5 +1,7 @@
 """The engine, which is the pool of connections, and the tables."""
 
+from contextlib import AsyncExitStack
+
 from sqlalchemy import Column, Integer, MetaData, Table, Text, make_url
 from sqlalchemy.ext.asyncio import create_async_engine
 
@@ -15,6 +17,14 @@ engine = create_async_engine(
     pool_size=settings.connections,
     max_overflow=0,
 )
+
+
+async def open_pool() -> None:
+    """Opens every connection, so that none is opened amid a load."""
+    async with AsyncExitStack() as stack:
+        for _ in range(settings.connections):
+            await stack.enter_async_context(engine.connect())
+
 
 metadata = MetaData()
 

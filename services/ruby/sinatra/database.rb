@@ -36,5 +36,8 @@ module Database
   end
   private_class_method :connect
 
-  POOL = ConnectionPool.new(size: Settings::DATABASE_MAX_CONN, timeout: 60) { connect }
+  # All are opened at the start, so that none is opened amid a load.
+  opened = Array.new(Settings::DATABASE_MAX_CONN) { connect }
+
+  POOL = ConnectionPool.new(size: Settings::DATABASE_MAX_CONN, timeout: 60) { opened.pop || connect }
 end
