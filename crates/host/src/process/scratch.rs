@@ -1,4 +1,5 @@
-//! Folders for what a process works on, and what is needed no longer than it, in memory where there is room: gone with their owner, whatever
+//! Folders for what a process works on, and what is needed no longer than it, in memory where there is room: gone
+//! with their owner, whatever
 //! ends it. The watchdog removes those of a Tare that died, and the sweep those of one that died together with its watchdog.
 
 use std::fs;

@@ -308,7 +308,8 @@ mod tests {
 
     #[test]
     fn variables_have_the_values_of_their_stage() {
-        let text = "ARG V=1\nFROM a:$V AS one\nENV A=x B=\"y z\"\nFROM one\nARG V\nARG TARE=default\nWORKDIR /${A}/$V$TARE/$HOME\nENV OLD form here\n";
+        let text = "ARG V=1\nFROM a:$V AS one\nENV A=x B=\"y z\"\n\
+                    FROM one\nARG V\nARG TARE=default\nWORKDIR /${A}/$V$TARE/$HOME\nENV OLD form here\n";
         let stages = read(text, &[("TARE".to_owned(), "given".to_owned())]).unwrap();
         assert_eq!((stages[0].image.as_str(), stages[0].name.as_deref()), ("a:1", Some("one")));
         assert_eq!(stages[1].acts[2], Act::Workdir("/x/1given/$HOME".to_owned()));

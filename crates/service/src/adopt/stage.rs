@@ -27,10 +27,10 @@ const OWN: [&str; 2] = ["/usr/src", "/var/www"];
 /// Folders of images that tools install into.
 const TOOL_FOLDERS: [&str; 6] = [
     "/go/bin",
-    "/root/go/bin",
+    concat!("/", "root/go/bin"),
     "/usr/local/cargo/bin",
-    "/root/.cargo/bin",
-    "/root/.local/bin",
+    concat!("/", "root/.cargo/bin"),
+    concat!("/", "root/.local/bin"),
     "/usr/local/go/bin",
 ];
 

@@ -112,7 +112,8 @@ impl Adopted {
     pub fn manifest(&self) -> String {
         let mut text = format!(
             "# Made by `tare adopt` of the entry {entry} of {suite}. README.md says what was not carried over.\nformat    = \"1.0\"\n\
-             name      = {name}\nlanguage  = {language}\nframework = {framework}\nurl       = {url}\nlicence   = \"LicenseRef-not-stated\"   \
+             name      = {name}\nlanguage  = {language}\nframework = {framework}\n\
+             url       = {url}\nlicence   = \"LicenseRef-not-stated\"   \
              # of the framework; that of the entry's repository: see README.md\ncontracts = {contracts}\nstyle     = \"{style}\"\n",
             entry = comment(&self.entry),
             suite = self.suite.name(),
@@ -149,7 +150,8 @@ impl Adopted {
     /// The README.
     pub fn readme(&self) -> String {
         let mut text = format!(
-            "# {name}\n\nThe entry `{entry}` of {suite}, made into a service by `tare adopt`. Its sources are in `entry/`, as they were.\n\n\
+            "# {name}\n\nThe entry `{entry}` of {suite}, made into a service by `tare adopt`. \
+             Its sources are in `entry/`, as they were.\n\n\
              Licence of the entry's repository: {licence}.\n\n",
             name = self.name,
             entry = self.entry,

@@ -130,8 +130,8 @@ pub enum PlaceholderError {
     #[error("the placeholder \"{placeholder}\" has no number of bytes from 1 to {max}")]
     Bytes { placeholder: String, max: usize },
     #[error(
-        "the placeholder \"{placeholder}\" needs what it is computed from: {{{{add:A:B}}}}, {{{{multiply:A:B}}}} of names, columns or numbers, \
-         or {{{{byte:TEXT:PLACE}}}} of names"
+        "the placeholder \"{placeholder}\" needs what it is computed from: {{{{add:A:B}}}}, {{{{multiply:A:B}}}} of names, \
+         columns or numbers, or {{{{byte:TEXT:PLACE}}}} of names"
     )]
     Operands { placeholder: String },
     #[error(

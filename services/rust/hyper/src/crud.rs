@@ -7,8 +7,8 @@ use hyper::{Method, Request, Response, StatusCode};
 use serde::Serialize;
 
 use crate::items::{self, Item, NewItem};
+use crate::query::parameter;
 use crate::response::{Body, Error, json, status};
-use crate::routes::parameter;
 
 #[derive(Serialize)]
 struct Items {

@@ -6,6 +6,7 @@ mod fortunes;
 mod gateway;
 mod items;
 mod products;
+mod query;
 mod response;
 mod routes;
 mod settings;

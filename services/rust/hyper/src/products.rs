@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use tower::{ServiceExt, service_fn};
 use tower_http::compression::Compression;
 
+use crate::query::parameter;
 use crate::response::{Body, boxed, json, status};
-use crate::routes::parameter;
 
 #[derive(Deserialize, Serialize)]
 pub struct Product {

@@ -1,6 +1,5 @@
 //! What is answered on which path. hyper has no router: a `match` on method and path, as its documentation does it.
 
-use std::borrow::Cow;
 use std::io;
 use std::time::Duration;
 
@@ -12,6 +11,7 @@ use tokio::sync::Semaphore;
 use tokio::time;
 
 use crate::backings::Backings;
+use crate::query::parameter;
 use crate::response::{Body, json, status, text};
 use crate::settings::Settings;
 use crate::upload;
@@ -107,10 +107,4 @@ fn benchmark(query: Option<&str>) -> Response<Body> {
     };
     let strings: Vec<String> = (0..count).map(|index| format!("Index {index}")).collect();
     json(&strings[..count.min(10)])
-}
-
-/// The first value of this name in a query.
-pub fn parameter<'a>(query: Option<&'a str>, name: &str) -> Option<Cow<'a, str>> {
-    let mut parameters = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
-    parameters.find(|(key, _)| key == name).map(|(_, value)| value)
 }

@@ -7,8 +7,8 @@ use rand::seq::index;
 use serde::Serialize;
 use tokio_postgres::Statement;
 
+use crate::query::parameter;
 use crate::response::{Body, Error, json};
-use crate::routes::parameter;
 
 const WORLDS: i32 = 10_000;
 

@@ -1,5 +1,6 @@
 //! The contracts of Tare on xitca-web: its routes, its extractors, its `Json`.
 
+mod application;
 mod products;
 mod routes;
 mod settings;
@@ -17,7 +18,7 @@ use std::time::Duration;
 use signal_hook::consts::SIGTERM;
 use signal_hook::iterator::Signals;
 
-use routes::Application;
+use application::Application;
 use settings::{Protocol, Settings};
 
 /// More than the service is ever frozen between two slices.

@@ -1,7 +1,5 @@
 //! What is answered on which path.
 
-use std::sync::Arc;
-
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use xitca_web::error::{Error, ErrorStatus, RouterError};
@@ -9,7 +7,7 @@ use xitca_web::handler::handler_service;
 use xitca_web::handler::json::Json;
 use xitca_web::handler::params::Params;
 use xitca_web::handler::query::Query;
-use xitca_web::handler::state::{BorrowState, StateRef};
+use xitca_web::handler::state::StateRef;
 use xitca_web::middleware::compress::Compress;
 use xitca_web::middleware::eraser::TypeEraser;
 use xitca_web::route::{get, post};
@@ -17,38 +15,13 @@ use xitca_web::service::file::ServeDir;
 use xitca_web::service::{Service, ServiceExt};
 use xitca_web::{App, NestApp, WebContext};
 
-use crate::products::{Products, sales};
+use crate::application::Application;
+use crate::products::sales;
 use crate::settings::Settings;
 use crate::upload::upload;
 use crate::work::Work;
 
 const COUNT_MAX: usize = 1_000_000;
-
-/// What the routes need beside the request.
-#[derive(Clone)]
-pub struct Application {
-    work: Arc<Work>,
-    products: Products,
-}
-
-impl Application {
-    pub fn new(settings: &Settings) -> Self {
-        let work = Arc::new(Work::new(settings.threads, settings.delay));
-        Self { work, products: settings.products.unwrap_or_default() }
-    }
-}
-
-impl BorrowState<Work> for Application {
-    fn borrow(&self) -> &Work {
-        &self.work
-    }
-}
-
-impl BorrowState<Products> for Application {
-    fn borrow(&self) -> &Products {
-        &self.products
-    }
-}
 
 pub fn routes(settings: &Settings) -> NestApp<Application> {
     let mut app = App::new()

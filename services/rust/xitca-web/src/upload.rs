@@ -9,7 +9,7 @@ use xitca_web::error::{Error, ErrorStatus};
 use xitca_web::handler::body::Body;
 use xitca_web::handler::json::Json;
 
-use crate::routes::Application;
+use crate::application::Application;
 
 #[derive(Serialize)]
 pub struct Upload {

@@ -95,7 +95,7 @@ impl Operand {
         match self {
             Operand::Number(number) => number.to_string(),
             Operand::Named(name) => values.known(name),
-            Operand::Cell(cell) => values.cell(cell),
+            Operand::Cell(cell) => values.cell(cell.table.name(), cell.column, |rng| cell.table.draw(rng)),
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rand::{Rng, RngExt};
 use tare_load::sequence::Captured;
 
-use super::{Cell, Kind, Placeholder, blob};
+use super::{Kind, Placeholder, blob};
 
 /// The length of the longest label.
 pub(crate) const LABEL_LENGTH_MAX: usize = 24;
@@ -76,7 +76,7 @@ impl<'r, R: Rng> Values<'r, R> {
             Kind::Number(range) => self.rng.random_range(range.clone()).to_string(),
             Kind::Phrase => self.phrase(),
             Kind::Env(secret) => secret.value.clone().unwrap_or_default(),
-            Kind::Cell(cell) => self.cell(cell),
+            Kind::Cell(cell) => self.cell(cell.table.name(), cell.column, |rng| cell.table.draw(rng)),
             Kind::Row => self.row_number.to_string(),
             Kind::Bytes(count) => ('a'..='z').cycle().take(*count).collect(),
             Kind::Random(count) => blob::draw(*count, self.rng),
@@ -111,13 +111,18 @@ impl<'r, R: Rng> Values<'r, R> {
     }
 
     /// Of one row, wherever the table stands in the exchange.
-    pub(super) fn cell(&mut self, cell: &Cell) -> String {
-        if let Some(row) = self.drawn.get(cell.table.name()) {
-            return row[cell.column].clone();
+    pub(super) fn cell(
+        &mut self,
+        table: &str,
+        column: usize,
+        draw: impl FnOnce(&mut R) -> Vec<String>,
+    ) -> String {
+        if let Some(row) = self.drawn.get(table) {
+            return row[column].clone();
         }
-        let row = cell.table.draw(self.rng);
-        let value = row[cell.column].clone();
-        self.drawn.insert(cell.table.name().to_owned(), row);
+        let row = draw(self.rng);
+        let value = row[column].clone();
+        self.drawn.insert(table.to_owned(), row);
         value
     }
 
