@@ -56,7 +56,7 @@ impl Bench<'_> {
         };
         ready.backing.freeze()?;
         let answered = report.total.tally.answered;
-        let wrong = is_whole.then(|| wrong_counts(contract, answered, &counts)).unwrap_or_default();
+        let wrong = if is_whole { wrong_counts(contract, answered, &counts) } else { Vec::new() };
         match wrong.into_iter().chain(stored).collect::<Vec<_>>().join("; ") {
             reason if reason.is_empty() => Ok(Some(counts)),
             reason => Err(RowFailure(reason).into()),

@@ -156,13 +156,13 @@ pub(super) fn quoted(word: &str) -> String {
 
 /// Where an absolute path of an image lies here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lies {
+pub(super) enum Whereabouts {
     /// In the folder of the stage.
-    InStage,
+    Stage,
     /// Among the tools that all stages share: this much of the path is left out.
-    InTools(usize),
+    Tools(usize),
     /// It is a path of the system, and stays one.
-    InSystem,
+    System,
 }
 
 /// A script in which the paths of the image are those of a folder, and the paths of the system that stayed.
@@ -174,7 +174,7 @@ pub(super) struct Rewritten {
 
 /// Replaces the absolute paths of a shell script by paths below `$R` and `$T`. `lies` says where one lies, and whether it stands
 /// in single quotes, in which more things begin with a slash than paths.
-pub(super) fn rewrite(script: &str, lies: impl Fn(&str, bool) -> Lies) -> Rewritten {
+pub(super) fn rewrite(script: &str, lies: impl Fn(&str, bool) -> Whereabouts) -> Rewritten {
     let mut done = Rewritten::default();
     let mut state = Quotes::default();
     let mut before = None;
@@ -183,11 +183,11 @@ pub(super) fn rewrite(script: &str, lies: impl Fn(&str, bool) -> Lies) -> Rewrit
         let path = if c == '/' && begins_path(&done.text, before) { path_of(rest) } else { "" };
         if path.len() > 1 {
             match lies(path, state.single) {
-                Lies::InStage => put(&mut done.text, state, ROOT, path),
-                Lies::InTools(left_out) => {
+                Whereabouts::Stage => put(&mut done.text, state, ROOT, path),
+                Whereabouts::Tools(left_out) => {
                     put(&mut done.text, state, TOOLS, path.get(left_out..).unwrap_or(""))
                 }
-                Lies::InSystem => {
+                Whereabouts::System => {
                     // What stands in single quotes is an argument of its own, or part of another program's text.
                     if !state.single || before == Some('\'') && rest[path.len()..].starts_with('\'') {
                         done.system.push(path.to_owned());
@@ -242,10 +242,10 @@ mod tests {
 
     fn rewritten(script: &str) -> String {
         let lies = |path: &str, quoted: bool| match path {
-            path if path.starts_with("/go/bin") => Lies::InTools(3),
-            path if path.starts_with("/usr/") || path.starts_with("/etc") => Lies::InSystem,
-            path if quoted && !path.starts_with("/app") => Lies::InSystem,
-            _ => Lies::InStage,
+            path if path.starts_with("/go/bin") => Whereabouts::Tools(3),
+            path if path.starts_with("/usr/") || path.starts_with("/etc") => Whereabouts::System,
+            path if quoted && !path.starts_with("/app") => Whereabouts::System,
+            _ => Whereabouts::Stage,
         };
         rewrite(script, lies).text
     }
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_path_in_the_text_of_another_program_is_none_of_the_command() {
-        let system = |script: &str| rewrite(script, |_, _| Lies::InSystem).system;
+        let system = |script: &str| rewrite(script, |_, _| Whereabouts::System).system;
         assert_eq!(system("sed -i 's|/a/b|/etc/c|' x"), Vec::<String>::new());
         assert_eq!(system("cp x '/etc/c' \"/etc/d\" /etc/e"), ["/etc/c", "/etc/d", "/etc/e"]);
     }
@@ -297,7 +297,7 @@ mod tests {
         #[test]
         fn no_script_is_too_much(script in "([a-z|&;()'\"\\\\$/ \n<#é]|&&|\\|\\||/app/x|/usr/y){0,40}") {
             let _ = (statements(&script), pipeline(&script), parts(&script), words(&script), joined(&script));
-            let same = rewrite(&script, |_, _| Lies::InSystem);
+            let same = rewrite(&script, |_, _| Whereabouts::System);
             prop_assert_eq!(same.text, script);
         }
     }

@@ -9,7 +9,7 @@ use super::{
     dockerfile::{Act, Copy, Start},
     image::Toolchain,
     note::Note,
-    shell::{self, Lies},
+    shell::{self, Whereabouts},
 };
 use crate::catalogue::Step;
 
@@ -155,16 +155,16 @@ impl BuildStage {
     }
 
     /// Where a path of the image lies here.
-    pub(super) fn lies(&self, path: &str, in_quotes: bool) -> Lies {
+    pub(super) fn lies(&self, path: &str, in_quotes: bool) -> Whereabouts {
         let path = path.trim_end_matches('/');
         if self.has_made(path) || OWN.iter().any(|own| is_below(path, own)) {
-            return Lies::InStage;
+            return Whereabouts::Stage;
         }
         if let Some(tools) = TOOL_FOLDERS.iter().find(|tools| is_below(path, tools)) {
-            return Lies::InTools(tools.len() - "/bin".len());
+            return Whereabouts::Tools(tools.len() - "/bin".len());
         }
         let first = path.split('/').nth(1).unwrap_or_default();
-        if SYSTEM.contains(&first) || in_quotes { Lies::InSystem } else { Lies::InStage }
+        if SYSTEM.contains(&first) || in_quotes { Whereabouts::System } else { Whereabouts::Stage }
     }
 
     fn rewrite(&self, script: &str) -> shell::Rewritten {
@@ -174,9 +174,9 @@ impl BuildStage {
     /// Relative to the service, as a word for a shell.
     fn here(&self, path: &str) -> Option<String> {
         match self.lies(path, false) {
-            Lies::InStage => Some(format!("{}{path}", self.folder)),
-            Lies::InTools(left_out) => Some(format!("{TOOLS}{}", &path[left_out..])),
-            Lies::InSystem => None,
+            Whereabouts::Stage => Some(format!("{}{path}", self.folder)),
+            Whereabouts::Tools(left_out) => Some(format!("{TOOLS}{}", &path[left_out..])),
+            Whereabouts::System => None,
         }
     }
 
@@ -281,7 +281,7 @@ impl BuildStage {
             let is_folder =
                 is_folder || source.contains('*') || stage.folders.contains(&path) || source.ends_with('/');
             let target = if is_folder && !to.ends_with('/') { format!("{to}/") } else { to.to_owned() };
-            let is_system = self.lies(to, false) == Lies::InSystem;
+            let is_system = self.lies(to, false) == Whereabouts::System;
             match is_folder && is_system {
                 true => self.make(&format!("{}/{name}", to.trim_end_matches('/')), false),
                 false if to == "/" => self.make(&format!("/{name}"), false),
