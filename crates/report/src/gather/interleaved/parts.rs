@@ -54,8 +54,8 @@ fn resolution(rows: &[Parts]) -> Option<String> {
         rows.iter().filter_map(|(row, backing)| Some((row.label.as_str(), backing.kernel?.resolution)));
     let span = span(Unit::Share, splits)?;
     Some(format!(
-        "the kernel counts user mode and its own in ticks of 10 ms, which are added up over all slices: half of the 95% interval of the \
-         kernel's share is {span}"
+        "the kernel counts its own time and that in user mode in ticks of 10 ms, which are added up over all slices: half of the 95% \
+         interval of its share is {span} of the service's CPU time"
     ))
 }
 

@@ -136,11 +136,12 @@ pub(crate) fn accounting(report: &Report) -> Section {
         return Section::without("cpu-accounting", "CPU accounting", ACCOUNTING_LEAD)
             .note("the slices of this run have no CPU accounting: nothing was measured, or it was made by an earlier version");
     };
-    let CpuAccounting { all_ns, server_ns, generator_ns, others_ns, idle_ns, steal_ns, softirq_ns, .. } =
-        *found;
-    let sum_ns = server_ns + generator_ns + others_ns + idle_ns + steal_ns;
+    let CpuAccounting { all_ns, server_ns, backing_ns, generator_ns, others_ns, idle_ns, .. } = *found;
+    let CpuAccounting { steal_ns, softirq_ns, .. } = *found;
+    let sum_ns = server_ns + backing_ns + generator_ns + others_ns + idle_ns + steal_ns;
     let parts = [
         ("services", server_ns),
+        ("what they work with", backing_ns),
         ("generator", generator_ns),
         ("others", others_ns),
         ("idle", idle_ns),
@@ -149,11 +150,12 @@ pub(crate) fn accounting(report: &Report) -> Section {
         ("what there was", all_ns),
         ("softirq, in the parts above", softirq_ns),
     ];
+    let is_there = |(part, _): &(&'static str, u64)| *part != "what they work with" || backing_ns > 0;
     let columns = Columns::new()
         .text("part", "part", |(part, _): &(&'static str, u64)| *part)
         .ns("cpu_ns", "CPU time", |(_, ns)| *ns)
         .share("share", "share", move |(_, ns)| *ns as f64 / all_ns as f64);
-    let table = columns.table("Time of the measured CPUs", parts);
+    let table = columns.table("Time of the measured CPUs", parts.into_iter().filter(is_there));
     let verdict = match found.closes() {
         true => "they close",
         false => "they do not close",
