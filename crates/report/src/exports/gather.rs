@@ -207,6 +207,26 @@ mod tests {
     }
 
     #[test]
+    fn a_database_has_measures_and_each_is_there_once() {
+        let measures = |run: &StoredRun| -> Vec<String> {
+            let (subjects, _) = of(run);
+            let asio = subjects.iter().find(|of| of.service == "asio" && of.load.is_none()).unwrap();
+            names(asio).into_iter().map(str::to_owned).collect()
+        };
+        let [without, with] = [fixture::kept(8), fixture::kept_with_database(8)].map(|run| measures(&run));
+        let more: Vec<&String> = with.iter().filter(|name| !without.contains(name)).collect();
+        let expected = [
+            "user-cpu-per-request",
+            "kernel-cpu-per-request",
+            "backing-cpu-per-request",
+            "total-cpu-per-request",
+            "backing-memory",
+        ];
+        assert_eq!(more, expected);
+        assert_eq!(with.len(), without.len() + expected.len());
+    }
+
+    #[test]
     fn a_throughput_that_is_not_valid_is_in_no_level_and_in_no_block() {
         let mut run = fixture::kept(8);
         let axum = run.header.plan.rows.iter().position(|row| row.label == "axum").unwrap();

@@ -153,3 +153,70 @@ pub(super) fn busy<'a, T: 'a>(report: &Report, row: impl Fn(&T) -> &'a RowReport
     });
     columns.unwrap_or_else(Columns::new)
 }
+
+#[cfg(test)]
+mod tests {
+    use tare_analysis::interleaved::compute;
+    use tare_bench::{folder::StoredRun, record::Record, sample::Sample};
+    use tare_service::backing::BackingCounts;
+
+    use super::*;
+    use crate::{
+        gather::fixture::{kept, kept_with_database},
+        write::{
+            markdown,
+            text::{self, Look},
+        },
+    };
+
+    fn changed(change: impl Fn(&mut Sample)) -> StoredRun {
+        let mut kept = kept_with_database(8);
+        for record in &mut kept.records {
+            if let Record::Sample(sample) = record {
+                change(sample);
+            }
+        }
+        kept
+    }
+
+    #[test]
+    fn the_section_in_a_terminal_and_as_markdown() {
+        let section = section(&compute(&kept_with_database(8))).unwrap();
+        let look = Look { width: Some(140), ..Look::default() };
+        insta::assert_snapshot!(format!(
+            "{}\n{}",
+            text::section(&section, look),
+            markdown::section(&section)
+        ));
+    }
+
+    #[test]
+    fn a_run_without_a_database_has_no_such_section() {
+        assert_eq!(section(&compute(&kept(8))), None);
+    }
+
+    #[test]
+    fn a_gateway_is_told_what_it_waited_for() {
+        let counts = BackingCounts { upstream_requests: Some(1), ..BackingCounts::default() };
+        let section = section(&compute(&changed(|sample| sample.host.backing = Some(counts)))).unwrap();
+        assert!(section.title.ends_with("service and upstream") && !section.lead.contains("PostgreSQL"));
+    }
+
+    /// Of a service whose modes are not known the whole is one part of its bar, so that none is too short.
+    #[test]
+    fn a_service_without_modes_is_one_part() {
+        let of = |row: Option<usize>| {
+            let is_it = |sample: &Sample| row.is_none_or(|row| row == sample.row);
+            let run = changed(|sample| {
+                let modes = sample.host.server_cpu_by_mode.filter(|_| !is_it(sample));
+                sample.host.server_cpu_by_mode = modes;
+            });
+            section(&compute(&run)).unwrap().charts.remove(0).stack.unwrap()
+        };
+        let [user, kernel, unsplit, database] =
+            ["service_user_ns", "service_kernel_ns", "service_unsplit_ns", "backing_cpu_ns_per_request"];
+        assert_eq!(of(None), [unsplit, database]);
+        assert_eq!(of(Some(1)), [user, kernel, unsplit, database]);
+        assert_eq!(of(Some(9)), [user, kernel, database]);
+    }
+}
