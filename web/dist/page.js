@@ -386,6 +386,9 @@
     open: { color: "var(--muted)", symbol: SYMBOLS[2][0], dash: "solid" }
   };
   var NO_LOOK = { color: "var(--muted)", symbol: SYMBOLS[0][0], dash: "solid" };
+  function partLook(at) {
+    return { color: `var(--s${at % COLORS})`, symbol: SYMBOLS[2][0], dash: "solid" };
+  }
   function looks(order, tones = /* @__PURE__ */ new Map()) {
     const places = new Map(order.map((name, at) => [name, at]));
     return (name) => {
@@ -485,6 +488,7 @@
       against: place(table, chart.against)
     };
     const band = chart.band?.map((key) => place(table, key));
+    const stack = chart.stack?.map((key) => place(table, key));
     const [only, text] = chart.only ?? [null, null];
     const onlyAt = place(table, only);
     const nameAt = names(table);
@@ -512,6 +516,7 @@
         bound: bound(chart.x_scale, number(values, at.bound)),
         against: bound(chart.x_scale, number(values, at.against)),
         band: band ? claimed(chart.x_scale, band.map((at2) => number(values, at2))) : null,
+        parts: stack ? stack.map((at2) => number(values, at2) ?? 0) : null,
         apart: at.apart >= 0 && values[at.apart] === true
       });
       count += 1;
@@ -788,6 +793,7 @@
     return { ...STILL, type: "scatter", data: apart.map(pair), symbol, symbolSize: 8, itemStyle, z: 4 };
   }
   function bars(request, series, at) {
+    if (request.chart.stack) return [...stacked(request, series), ...whiskers(request, series, "var(--whisker)", at)];
     const alone = request.series.length === 1;
     const color = alone ? `var(--${request.chart.x_scale === "log" ? "accent" : "bar"})` : request.look(series.name).color;
     const unit = request.x.unit;
@@ -839,6 +845,20 @@
         return { type: "group", children };
       }
     }];
+  }
+  function stacked(request, series) {
+    const parts2 = request.chart.stack ?? [];
+    return parts2.map((_, at) => {
+      const { color } = partLook(at);
+      const isLast = at === parts2.length - 1;
+      const data = series.points.map((point) => ({
+        value: [point.parts?.[at] ?? 0, point.y],
+        label: { show: isLast && !point.xEnds, formatter: show(request.x.unit, value(request, point)) }
+      }));
+      const label = { position: "right", color: "var(--ink)", fontSize: 11 };
+      const itemStyle = { color, borderRadius: isLast ? [0, 2, 2, 0] : 0 };
+      return { ...STILL, type: "bar", stack: "parts", data, barMaxWidth: 14, label, itemStyle };
+    });
   }
   function bounds({ series }) {
     const bounded = series.flatMap((one) => one.points).filter((point) => point.bound !== null);
@@ -1048,7 +1068,7 @@
       list2.append(make("dt", {}, column2.title), value2);
     };
     const told3 = /* @__PURE__ */ new Set([chart.series]);
-    const keys = [chart.x, chart.against ?? null, chart.y, chart.n, chart.apart];
+    const keys = [chart.x, chart.against ?? null, ...chart.stack ?? [], chart.y, chart.n, chart.apart];
     if (point.apart) keys.push(...table.columns.filter((column2) => column2.unit === "text" && !column2.hidden).map((column2) => column2.key));
     for (const key of keys) {
       const at = place(table, key);
@@ -1174,6 +1194,7 @@
     plot.addEventListener("keydown", pressed);
     plot.addEventListener("blur", hide);
     function signs() {
+      if (chart.stack) return chart.stack.map((key2, at2) => ({ name: table.columns[place(table, key2)].title, swatch: swatch(partLook(at2), false) }));
       if (chart.against) {
         const published2 = all.series.some((one) => one.points.some((point) => point.against !== null));
         return published2 ? [{ name: "published", swatch: swatch(NO_LOOK, false, true) }, { name: "here", swatch: swatch(NO_LOOK, false) }] : [];

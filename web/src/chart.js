@@ -4,7 +4,7 @@
 import { place } from "./data.js";
 import { button, find, make } from "./dom.js";
 import { pixels, standalone } from "./export.js";
-import { NO_LOOK, swatch } from "./looks.js";
+import { NO_LOOK, partLook, swatch } from "./looks.js";
 import { height, option } from "./plot.js";
 import { save, saveBlob } from "./save.js";
 import { drawing } from "./series.js";
@@ -173,8 +173,9 @@ export function picture(figure, table, chart, look, switched, section = []) {
   plot.addEventListener("keydown", pressed);
   plot.addEventListener("blur", hide);
 
-  /** What a hollow symbol means, where there is any. */
+  /** What a hollow symbol means, and the parts of a bar, where there are any. */
   function signs() {
+    if (chart.stack) return chart.stack.map((key, at) => ({ name: table.columns[place(table, key)].title, swatch: swatch(partLook(at), false) }));
     if (chart.against) {
       const published = all.series.some((one) => one.points.some((point) => point.against !== null));
       return published ? [{ name: "published", swatch: swatch(NO_LOOK, false, true) }, { name: "here", swatch: swatch(NO_LOOK, false) }] : [];

@@ -29,6 +29,7 @@
  * @property {string|null} bound
  * @property {[string, string]} [band]
  * @property {string} [against]
+ * @property {string[]} [stack] Parts of `x`, one behind the other.
  * @property {boolean} [alike]
  * @property {string|null} apart
  * @property {[string, string]|null} only

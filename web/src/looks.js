@@ -35,6 +35,15 @@ const OF_TONE = {
 export const NO_LOOK = { color: "var(--muted)", symbol: SYMBOLS[0][0], dash: "solid" };
 
 /**
+ * Of a part of a bar, by its place: the colours that are told apart most easily.
+ * @param {number} at
+ * @returns {Look}
+ */
+export function partLook(at) {
+  return { color: `var(--s${at % COLORS})`, symbol: SYMBOLS[2][0], dash: "solid" };
+}
+
+/**
  * @param {string[]} order Names in the order of the main table: the first ones are told apart most easily.
  * @param {Map<string, Tone>} [tones] Of the words that say how something came out.
  */

@@ -3,6 +3,7 @@
 
 import { axis } from "./axis.js";
 import { show } from "./figures.js";
+import { partLook } from "./looks.js";
 import { extent } from "./series.js";
 
 /** @import { Axis } from "./axis.js" */
@@ -360,6 +361,7 @@ function hollow(apart, color, symbol) {
  * @param {number} at
  */
 function bars(request, series, at) {
+  if (request.chart.stack) return [...stacked(request, series), ...whiskers(request, series, "var(--whisker)", at)];
   const alone = request.series.length === 1;
   const color = alone ? `var(--${request.chart.x_scale === "log" ? "accent" : "bar"})` : request.look(series.name).color;
   const unit = request.x.unit;
@@ -418,6 +420,26 @@ function whiskers(request, series, color, at = 0) {
       return { type: "group", children };
     },
   }];
+}
+
+/**
+ * The parts of each bar, one behind the other; the last one has the figure of all where no whisker has it.
+ * @param {Request} request
+ * @param {Series} series
+ */
+function stacked(request, series) {
+  const parts = request.chart.stack ?? [];
+  return parts.map((_, at) => {
+    const { color } = partLook(at);
+    const isLast = at === parts.length - 1;
+    const data = series.points.map((point) => ({
+      value: [point.parts?.[at] ?? 0, point.y],
+      label: { show: isLast && !point.xEnds, formatter: show(request.x.unit, value(request, point)) },
+    }));
+    const label = { position: "right", color: "var(--ink)", fontSize: 11 };
+    const itemStyle = { color, borderRadius: isLast ? [0, 2, 2, 0] : 0 };
+    return { ...STILL, type: "bar", stack: "parts", data, barMaxWidth: 14, label, itemStyle };
+  });
 }
 
 /**

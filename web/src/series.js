@@ -15,6 +15,7 @@ import { ends, names, number, place } from "./data.js";
  * @property {number|null} bound On the horizontal axis.
  * @property {[number|null, number|null]|null} band From where to where on the horizontal axis; an end that is null is open.
  * @property {number|null} against What was published, on the horizontal axis.
+ * @property {number[]|null} parts Of a bar, in the order of the chart; 0 is one that is not known.
  * @property {boolean} apart
  */
 /** @typedef {{ name: string, points: Point[] }} Series */
@@ -32,6 +33,7 @@ export function drawing(table, chart, rows) {
     bound: place(table, chart.bound), against: place(table, chart.against),
   };
   const band = chart.band?.map((key) => place(table, key));
+  const stack = chart.stack?.map((key) => place(table, key));
   const [only, text] = chart.only ?? [null, null];
   const onlyAt = place(table, only);
   const nameAt = names(table);
@@ -61,6 +63,7 @@ export function drawing(table, chart, rows) {
       bound: bound(chart.x_scale, number(values, at.bound)),
       against: bound(chart.x_scale, number(values, at.against)),
       band: band ? claimed(chart.x_scale, band.map((at) => number(values, at))) : null,
+      parts: stack ? stack.map((at) => number(values, at) ?? 0) : null,
       apart: at.apart >= 0 && values[at.apart] === true,
     });
     count += 1;

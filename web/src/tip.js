@@ -46,7 +46,7 @@ export function words(table, chart, { point, series }) {
   };
   /** @type {Set<string|null>} */
   const told = new Set([chart.series]);
-  const keys = [chart.x, chart.against ?? null, chart.y, chart.n, chart.apart];
+  const keys = [chart.x, chart.against ?? null, ...(chart.stack ?? []), chart.y, chart.n, chart.apart];
   if (point.apart) keys.push(...table.columns.filter((column) => column.unit === "text" && !column.hidden).map((column) => column.key));
   for (const key of keys) {
     const at = place(table, key);

@@ -23,6 +23,13 @@ test("what was published stands beside what was found, the greatest found first"
   assert.deepEqual(drawn(rows).categories, ["a", "b", "d"], "without it the order is the table's");
 });
 
+test("the parts of a bar stand in their order, and one that is not known takes no room", () => {
+  const rows = [["a", 0.9, 0.8, 1, 0.3], ["b", 0.6, 0.5, 0.7, null]];
+  const { series } = drawn(rows, { shape: "bars", stack: ["there", "low"] });
+  assert.deepEqual(series[0].points.map((point) => point.parts), [[0.3, 0.8], [0, 0.5]]);
+  assert.deepEqual(drawn(rows).series[0].points.map((point) => point.parts), [null, null], "a bar without parts is one");
+});
+
 test("an interval that says nothing does not make the axis", () => {
   const rows = [["a", 1, 0.9, 1.1, null], ["b", 10, 0.0001, 100_000, null]];
   const { series } = drawn(rows, { x_scale: "log" });

@@ -16,6 +16,9 @@ pub struct CpuAccounting {
     /// What there was: the time of the slices on each CPU.
     pub all_ns: u64,
     pub server_ns: u64,
+    /// What the services work with, such as a database.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub backing_ns: u64,
     pub generator_ns: u64,
     /// What ran and was neither: other processes, and the softirq in their time.
     pub others_ns: u64,
@@ -30,6 +33,10 @@ pub struct CpuAccounting {
     pub residual_share_generator: f64,
     /// How far the residual may lie from 0: 2%, and what ticks leave to chance in so few slices.
     pub tolerance_share: f64,
+}
+
+fn is_zero(ns: &u64) -> bool {
+    *ns == 0
 }
 
 /// A count of ticks, read before and after, is off by the difference of two uniform errors, which has this standard
@@ -54,11 +61,12 @@ impl CpuAccounting {
             slices += 1.0;
             found.all_ns += slice_times.wall_ns * cpus;
             found.server_ns += slice.host.server_cpu_ns;
+            found.backing_ns += slice.host.backing_cpu_ns.unwrap_or(0);
             found.generator_ns += slice.host.generator_cpu_ns;
             times = times.plus(&slice_times.all(&plan.pinning));
             generator = generator.plus(&slice_times.generator);
         }
-        let own_ns = found.server_ns + found.generator_ns;
+        let own_ns = found.server_ns + found.backing_ns + found.generator_ns;
         found.others_ns = (times.tasks_ns + times.softirq_ns).saturating_sub(own_ns);
         (found.idle_ns, found.steal_ns, found.softirq_ns) = (times.idle_ns, times.steal_ns, times.softirq_ns);
         let sum_ns = own_ns + found.others_ns + found.idle_ns + found.steal_ns;

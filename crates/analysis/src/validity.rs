@@ -193,6 +193,8 @@ pub(crate) fn little<'a>(slices: impl IntoIterator<Item = &'a Sample>) -> Option
 pub(crate) struct Shares {
     /// Of the service's CPUs: the service itself.
     pub server: f64,
+    /// The same with what it works with, which shares its CPUs; absent if that is nothing.
+    pub with_backing: Option<f64>,
     /// Of the generator's CPUs: the generator.
     pub generator: f64,
     /// Of all of them: others, the hypervisor's other guests among them.
@@ -224,8 +226,11 @@ impl Shares {
         // took what both counts leave to them.
         let by_idle = some(&|slice| Some(slice.host.foreign_cpu_ns? as f64), all);
         let by_ticks = some(&busy_ns, all);
+        let with_backing_ns =
+            |slice: &Sample| Some((slice.host.server_cpu_ns + slice.host.backing_cpu_ns?) as f64);
         Shares {
             server: share(slices.iter().map(|slice| slice.host.server_cpu_ns as f64).sum(), threads),
+            with_backing: some(&with_backing_ns, pinning.server.len()),
             generator: share(
                 slices.iter().map(|slice| generator_ns(slice) as f64).sum(),
                 pinning.generator.len(),
@@ -235,6 +240,11 @@ impl Shares {
             throttled: some(&|slice| Some(slice.host.throttled_ns? as f64), threads),
             pressure: some(&|slice| Some(slice.host.accounting?.pressure_ns? as f64), 1),
         }
+    }
+
+    /// How busy the service's CPUs were: a service of fewer threads than CPUs is saturated when its threads are.
+    pub(crate) fn busy(&self) -> f64 {
+        self.with_backing.map_or(self.server, |both| both.max(self.server))
     }
 }
 

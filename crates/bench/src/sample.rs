@@ -151,7 +151,7 @@ pub struct HostUsage {
     /// Why it is not known, if it is not.
     #[serde(alias = "served_by", skip_serializing_if = "Option::is_none")]
     pub cpu_unknown: Option<CpuUnknown>,
-    /// The part of it in user mode and in the kernel, in ticks of 10 ms.
+    /// The part of it in user mode and in the kernel, in ticks of 10 ms: to be added up over slices. Absent in slices of older runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_cpu_by_mode: Option<CpuByMode>,
     /// CPU time of what it works with: a database, a server behind it; absent if that is nothing.

@@ -15,7 +15,8 @@ use crate::validity::{
 
 /// Why the throughput of a row is not that of its service.
 pub(crate) fn throughput(shares: &Shares, limits: &RowLimits) -> Option<RowIssue> {
-    let Shares { server, generator, interference, pressure, throttled, .. } = *shares;
+    let Shares { generator, interference, pressure, throttled, .. } = *shares;
+    let server = shares.busy();
     if let Some(share) = throttled.filter(|share| *share > limits.throttled_share_max) {
         return Some(RowIssue::Throttled { share });
     }
@@ -75,8 +76,8 @@ pub(crate) fn more_threads(shares: &Shares, pinning: &Pinning, threads: usize) -
 
 /// That a throughput that stands is no capacity. A service that waits on purpose (`DELAY_MS`) is not asked.
 pub(crate) fn not_server_bound(shares: &Shares, delay_ms: u64, limits: &RowLimits) -> Option<RowIssue> {
-    (delay_ms == 0 && shares.server < limits.server_bound_share)
-        .then_some(RowIssue::NotServerBound { server_share: shares.server })
+    (delay_ms == 0 && shares.busy() < limits.server_bound_share)
+        .then_some(RowIssue::NotServerBound { server_share: shares.busy() })
 }
 
 /// Wrong answers of a row, of which the first one is enough; `is_wrong` says what is one.

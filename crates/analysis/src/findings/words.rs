@@ -417,8 +417,10 @@ fn blocks_disturbed(blocks: usize) -> String {
 
 fn cpu_time(found: &CpuAccounting) -> String {
     let share = |ns: u64| percent(ns as f64 / found.all_ns as f64);
+    let backing = Some(found.backing_ns).filter(|ns| *ns > 0);
+    let backing = backing.map_or(String::new(), |ns| format!(" + what they work with {}", share(ns)));
     let parts = format!(
-        "CPU time: services {} + generator {} + others {} + idle {} + stolen {} = {} of the measured CPUs' time",
+        "CPU time: services {}{backing} + generator {} + others {} + idle {} + stolen {} = {} of the measured CPUs' time",
         share(found.server_ns),
         share(found.generator_ns),
         share(found.others_ns),

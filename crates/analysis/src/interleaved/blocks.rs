@@ -64,6 +64,13 @@ impl<'a> Block<'a> {
         )
     }
 
+    /// CPU time of what the service works with for each answer, at moments as good as the block's average; absent if that is nothing.
+    pub(crate) fn backing_cpu_ns_per_request(&self) -> Option<f64> {
+        let cpu_ns = self.slices.iter().map(|slice| slice.host.backing_cpu_ns).sum::<Option<u64>>()?;
+        let answered = self.sum_at_moments(|slice| slice.load.answered, |moment| moment.backing);
+        metric::figure(metric::cpu_ns_per_request(cpu_ns as f64, answered))
+    }
+
     /// Throughput, or else CPU time: what rows are ranked by.
     pub(crate) fn value(&self, metric: Metric) -> f64 {
         match metric {

@@ -66,7 +66,7 @@ pub(super) fn classify(rows: &mut [(RowReport, Blocks)], reference: &str) {
                 continue;
             }
         };
-        let shares = own.or(row.server_cpu_share).zip(of_reference.or(Some(1.0)));
+        let shares = own.or(row.busy_cpu_share).or(row.server_cpu_share).zip(of_reference.or(Some(1.0)));
         row.ratio_if_busy =
             row.ratio.zip(shares).map(|(ratio, (own, reference))| ratio.value / own * reference);
     }

@@ -8,7 +8,7 @@ use std::{
 use tare_stats::{Looks, summary};
 
 use super::{
-    Report, RowReport, State,
+    Report, RowReport, State, backing,
     blocks::{Block, Blocks, blocks_of},
     bound, equal_rate, latency,
     levels::{self, level},
@@ -67,6 +67,7 @@ pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &Row
     relate_to_a_doubtful_reference(&mut rows, plan.reference());
     bound::classify(&mut rows, plan.reference());
     levels::relate(&mut rows, plan.reference());
+    rows.iter_mut().for_each(|(row, _)| backing::relate(row));
     let twin = Twin::take(plan, &mut rows);
     role::assign(&mut rows, plan);
     let ranks = Ranks::of(plan, &rows, looks);
@@ -264,6 +265,7 @@ fn fill_in(report: &mut RowReport, kept: &StoredRun, blocks: &Blocks) {
     // Not if most of the blocks have none that can be.
     let has_cost = of(&|block| Some(block.cpu_ns_per_request())).is_some_and(|cpu| cpu > 0.0);
     report.cpu_ns_per_request = level(|block| Some(block.cpu_ns_per_request()), blocks).filter(|_| has_cost);
+    report.backing = backing::compute(blocks);
     report.latency_ns_p50 = level(|block| Some(block.stopped?.latency_at(0)?.p50_ns as f64), blocks);
     report.latency_ns_p99 = level(|block| Some(block.stopped?.latency_at(0)?.p99_ns as f64), blocks);
     report.latency_open = latency::compute(plan, &report.label, blocks);
@@ -291,6 +293,7 @@ fn classify_throughput(report: &mut RowReport, plan: &Plan, blocks: &Blocks, lim
     let slices: Vec<&Sample> = blocks.values().flat_map(|block| block.slices.iter().copied()).collect();
     let shares = Shares::of(&slices, &plan.pinning, plan.points[0].service_settings.threads);
     report.server_cpu_share = Some(shares.server);
+    report.busy_cpu_share = shares.with_backing.map(|_| shares.busy());
     report.generator_cpu_share = Some(shares.generator);
     report.interference_share = shares.interference;
     report.steal_share = shares.stolen;
@@ -302,7 +305,7 @@ fn classify_throughput(report: &mut RowReport, plan: &Plan, blocks: &Blocks, lim
         blocks.values().map(Block::softirq_ns).sum::<Option<f64>>().map(|ns| ns / elapsed_ns / server_cpus);
     if report.cpu_ns_per_request.is_none() {
         report.add(cpu_unknown(blocks).or_else(|| impossible_cost(blocks)));
-        report.server_cpu_share = None;
+        (report.server_cpu_share, report.busy_cpu_share) = (None, None);
         if !faults::is_active(Fault::Validity) {
             let issue = detect::throughput_without_cpu(&shares, limits);
             report.throughput_finding = issue.map(|issue| Finding::of_row(&report.label, issue));

@@ -1,7 +1,7 @@
 //! What a request costs at a rate that is the same for all rows. At saturation requests come in batches as large as the server
 //! is slow; at an equal rate every service is asked alike, and pays for being woken.
 
-use tare_bench::{experiment::Rate, metric, plan::Plan};
+use tare_bench::{experiment::Rate, metric, plan::Plan, sample::Sample};
 use tare_stats::{DEFAULT_CONFIDENCE, Looks, interval};
 
 use super::{
@@ -17,6 +17,8 @@ pub struct CostAtRate {
     /// As the experiment names it: `5000/s`.
     pub rate: String,
     pub cpu_ns_per_request: Estimate,
+    /// CPU time of what the service works with; absent if that is nothing.
+    pub backing_cpu_ns_per_request: Option<Estimate>,
     /// As a multiple of the reference's at the same rate; absent of the reference itself.
     pub cpu_ratio: Option<Estimate>,
 }
@@ -34,11 +36,11 @@ pub(super) fn fill_in(
         let is_reference = row.label == plan.reference();
         let at = |(point, rate): &(usize, Rate)| {
             let cost = |block: &Block| cost(block, *point);
-            let logs: Vec<f64> = blocks.values().filter_map(cost).map(f64::ln).collect();
-            let own = interval(&logs, DEFAULT_CONFIDENCE).ok()?;
+            let of_backing = |block: &Block| backing_cost(block, *point);
             Some(CostAtRate {
                 rate: rate.label(),
-                cpu_ns_per_request: Estimate::exp(&own),
+                cpu_ns_per_request: own_level(&cost, blocks)?,
+                backing_cpu_ns_per_request: own_level(&of_backing, blocks),
                 cpu_ratio: (!is_reference).then(|| relate_by(cost, blocks, reference, looks)).flatten(),
             })
         };
@@ -46,10 +48,24 @@ pub(super) fn fill_in(
     }
 }
 
+fn own_level(cost: &dyn Fn(&Block) -> Option<f64>, blocks: &Blocks) -> Option<Estimate> {
+    let logs: Vec<f64> = blocks.values().filter_map(cost).map(f64::ln).collect();
+    interval(&logs, DEFAULT_CONFIDENCE).ok().map(|found| Estimate::exp(&found))
+}
+
 /// Over all slices of a block at that rate; absent without a request, and if it cannot be that of a service.
 fn cost(block: &Block, point: usize) -> Option<f64> {
+    per_answer(block, point, |slice| Some(slice.host.server_cpu_ns)).filter(|ns| *ns >= COST_NS_MIN)
+}
+
+/// The same of what the service works with; absent if that is nothing.
+fn backing_cost(block: &Block, point: usize) -> Option<f64> {
+    per_answer(block, point, |slice| slice.host.backing_cpu_ns)
+}
+
+fn per_answer(block: &Block, point: usize, cpu_ns: impl Fn(&Sample) -> Option<u64>) -> Option<f64> {
     let slices = || block.open.iter().filter(|slice| slice.point == point);
-    let cpu_ns: u64 = slices().map(|slice| slice.host.server_cpu_ns).sum();
+    let cpu_ns = slices().map(|slice| cpu_ns(slice)).sum::<Option<u64>>()?;
     let answered: u64 = slices().map(|slice| slice.load.answered).sum();
-    metric::figure(metric::cpu_ns_per_request(cpu_ns as f64, answered as f64)).filter(|ns| *ns >= COST_NS_MIN)
+    metric::figure(metric::cpu_ns_per_request(cpu_ns as f64, answered as f64))
 }

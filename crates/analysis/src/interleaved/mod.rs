@@ -2,6 +2,7 @@
 //! How it looks is decided in `tare-report`.
 
 mod added;
+mod backing;
 pub(crate) mod blocks;
 mod bound;
 pub(crate) mod compute;
@@ -24,6 +25,7 @@ mod twin;
 use std::collections::BTreeMap;
 
 pub use added::{AddedCost, added_costs};
+pub use backing::{BackingCost, BackingKind, KernelShare};
 pub use bound::RatioBound;
 pub use compute::compute;
 pub(crate) use compute::wrong_answers;
@@ -110,8 +112,12 @@ pub struct RowReport {
     pub cpu_ns_per_request_with_softirq: Option<f64>,
     /// CPU time for each answer, related to the reference's.
     pub cpu_ratio: Option<Estimate>,
+    /// What the service works with: absent if that is nothing.
+    pub backing: Option<BackingCost>,
     /// The share of the measured time in which the service's CPUs were busy with it.
     pub server_cpu_share: Option<f64>,
+    /// The same with what it works with, which shares these CPUs; absent if that is nothing.
+    pub busy_cpu_share: Option<f64>,
     pub generator_cpu_share: Option<f64>,
     /// Of the service's CPUs in that time: interrupts and softirq, of all processes.
     pub softirq_share: Option<f64>,

@@ -16,6 +16,8 @@ pub(super) const ROWS_MIN: usize = 6;
 pub(crate) struct Moment {
     pub throughput: f64,
     pub cost: f64,
+    /// Of what the service works with; 0 where that is nothing.
+    pub backing: f64,
 }
 
 /// Of the slices of a run, by block, round and row.
@@ -43,8 +45,13 @@ impl Moments {
                 neighbours::explained(&slices.iter().map(moment).collect::<Vec<_>>())
             };
             let both = explained(requests_per_second).into_iter().zip(explained(cpu_ns_per_request));
+            let all = both.zip(explained(backing_cpu_ns_per_request));
             let keys = slices.iter().map(|slice| (slice.block, slice.round, slice.row));
-            moments.extend(keys.zip(both.map(|(throughput, cost)| Moment { throughput, cost })));
+            moments.extend(keys.zip(all.map(|((throughput, cost), backing)| Moment {
+                throughput,
+                cost,
+                backing,
+            })));
         }
         Moments(moments)
     }
@@ -65,6 +72,13 @@ pub(super) fn cpu_ns_per_request(slice: &Sample) -> Option<f64> {
     let (answered, server_cpu_ns) = (slice.load.answered, slice.host.server_cpu_ns);
     (answered > 0 && server_cpu_ns > 0)
         .then(|| metric::cpu_ns_per_request(server_cpu_ns as f64, answered as f64))
+}
+
+/// The same of what the service works with.
+fn backing_cpu_ns_per_request(slice: &Sample) -> Option<f64> {
+    let backing_cpu_ns = slice.host.backing_cpu_ns?;
+    (slice.load.answered > 0)
+        .then(|| metric::cpu_ns_per_request(backing_cpu_ns as f64, slice.load.answered as f64))
 }
 
 #[cfg(test)]

@@ -143,8 +143,8 @@ impl Bench<'_> {
         let mut host = HostUsage {
             server_cpu_ns: server_cpu_ns.unwrap_or(0),
             cpu_unknown: running.cpu_unknown.clone(),
-            // Ticks of 10 ms say nothing of a slice.
-            server_cpu_by_mode: self.plan.is_sequential().then(|| CpuByMode {
+            // Its ticks of 10 ms say nothing of one slice; added up over all slices of a row they do.
+            server_cpu_by_mode: Some(CpuByMode {
                 user_ns: modes.user.saturating_sub(before.modes.user).as_nanos() as u64,
                 system_ns: modes.system.saturating_sub(before.modes.system).as_nanos() as u64,
             }),

@@ -24,6 +24,10 @@ pub struct Chart {
     /// the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
+    /// Keys of columns of the unit of `x`: parts of it, drawn one behind the other in the place of one bar. One that a row does not
+    /// have is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack: Option<Vec<String>>,
     /// It has the axes of all charts of its section that say so: they are read beside each other.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub alike: bool,
@@ -83,6 +87,10 @@ impl Chart {
 
     pub(crate) fn n(self, key: &str) -> Chart {
         Chart { n: Some(key.to_owned()), ..self }
+    }
+
+    pub(crate) fn stack(self, keys: &[&str]) -> Chart {
+        Chart { stack: Some(keys.iter().map(|key| (*key).to_owned()).collect()), ..self }
     }
 
     pub(crate) fn apart(self, key: &str) -> Chart {

@@ -128,6 +128,10 @@ fn check_chart(chart: &Chart, table: &Table) -> Vec<String> {
         chart.against.iter().all(bounds),
         format!("no published {:?} of the unit of \"{}\"", chart.against, chart.x),
     );
+    must(
+        chart.stack.iter().flatten().all(bounds),
+        format!("no parts {:?} of the unit of \"{}\"", chart.stack, chart.x),
+    );
     must(chart.apart.iter().all(|key| has(key, Unit::Flag)), format!("no flag {:?}", chart.apart));
     let only = |[key, text]: &[String; 2]| {
         has(key, Unit::Text) && table.values(key).any(|value| value.text() == Some(text))
@@ -179,6 +183,7 @@ fn what_is_wrong_with_a_document_is_told() {
         x: "label".to_owned(),
         n: Some("n".to_owned()),
         bound: Some("label".to_owned()),
+        stack: Some(vec!["ratio".to_owned()]),
         alt: String::new(),
         only: Some(["label".to_owned(), "b".to_owned()]),
         ..chart

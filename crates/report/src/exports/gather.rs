@@ -16,8 +16,8 @@ use tare_bench::{folder::StoredRun, metric::Metric, plan::Plan};
 use super::{
     BlockLevels, LeftOut, Level, Subject,
     measure::{
-        CAPACITY, CPU, CPU_RATIO, ExportedMeasure, LATENCY_P50, LATENCY_P99, PEAK_MEMORY, START_UP,
-        THROUGHPUT, THROUGHPUT_RATIO,
+        BACKING_CPU, BACKING_MEMORY, CAPACITY, CPU, CPU_RATIO, ExportedMeasure, KERNEL_CPU, LATENCY_P50,
+        LATENCY_P99, PEAK_MEMORY, START_UP, THROUGHPUT, THROUGHPUT_RATIO, TOTAL_CPU, USER_CPU,
     },
 };
 
@@ -89,14 +89,21 @@ fn subject(run: &StoredRun, row: (&str, Option<&String>), load: Option<String>) 
 fn closed_loop(run: &StoredRun, row: &RowReport, load: Option<String>) -> Subject {
     // A ratio that is only bounded is no figure.
     let ratio = row.ratio.filter(|_| row.throughput_bound == RatioBound::Exact);
+    let modes = row.cpu_ns_by_mode().map(|modes| modes.map(Estimate::known));
+    let backing = row.backing.as_ref();
     let found = [
         (&CPU, row.cpu_ns_per_request),
         (&CPU_RATIO, row.cpu_ratio),
+        (&USER_CPU, modes.map(|[user, _]| user)),
+        (&KERNEL_CPU, modes.map(|[_, kernel]| kernel)),
+        (&BACKING_CPU, backing.map(|of| of.cpu_ns_per_request)),
+        (&TOTAL_CPU, backing.and_then(|of| of.total_cpu_ns_per_request)),
         (&THROUGHPUT, row.requests_per_second),
         (&THROUGHPUT_RATIO, ratio),
         (&LATENCY_P50, row.latency_ns_p50),
         (&LATENCY_P99, row.latency_ns_p99),
         (&PEAK_MEMORY, row.rss_bytes_peak),
+        (&BACKING_MEMORY, backing.and_then(|of| of.rss_bytes)),
         (&START_UP, row.start_up_ns),
     ];
     let levels = levels(found);
@@ -111,6 +118,7 @@ fn open_loop(run: &StoredRun, row: &RowReport, at: &OpenLatency) -> Option<Subje
     let found = [
         (&CPU, cost.map(|cost| cost.cpu_ns_per_request)),
         (&CPU_RATIO, cost.and_then(|cost| cost.cpu_ratio)),
+        (&BACKING_CPU, cost.and_then(|cost| cost.backing_cpu_ns_per_request)),
         (&LATENCY_P50, Some(at.p50_ns)),
         (&LATENCY_P99, Some(at.p99_ns)),
     ];
@@ -196,6 +204,26 @@ mod tests {
             left_out.iter().any(|reason| reason.starts_with("absent: not on this machine")),
             "{left_out:?}"
         );
+    }
+
+    #[test]
+    fn a_database_has_measures_and_each_is_there_once() {
+        let measures = |run: &StoredRun| -> Vec<String> {
+            let (subjects, _) = of(run);
+            let asio = subjects.iter().find(|of| of.service == "asio" && of.load.is_none()).unwrap();
+            names(asio).into_iter().map(str::to_owned).collect()
+        };
+        let [without, with] = [fixture::kept(8), fixture::kept_with_database(8)].map(|run| measures(&run));
+        let more: Vec<&String> = with.iter().filter(|name| !without.contains(name)).collect();
+        let expected = [
+            "user-cpu-per-request",
+            "kernel-cpu-per-request",
+            "backing-cpu-per-request",
+            "total-cpu-per-request",
+            "backing-memory",
+        ];
+        assert_eq!(more, expected);
+        assert_eq!(with.len(), without.len() + expected.len());
     }
 
     #[test]

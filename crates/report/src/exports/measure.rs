@@ -66,6 +66,51 @@ pub(super) static CPU_RATIO: ExportedMeasure = ExportedMeasure {
     help: "CPU time for each answer, divided by that of the reference in the same blocks.",
 };
 
+pub(super) static USER_CPU: ExportedMeasure = ExportedMeasure {
+    name: "user-cpu-per-request",
+    title: "CPU per request, user mode",
+    quantity: Quantity::Nanoseconds,
+    better: Better::Lower,
+    go_unit: None,
+    help: "CPU time per request of a service that works with a database or the like: its part in user mode, by ticks.",
+};
+
+pub(super) static KERNEL_CPU: ExportedMeasure = ExportedMeasure {
+    name: "kernel-cpu-per-request",
+    title: "CPU per request, kernel",
+    quantity: Quantity::Nanoseconds,
+    better: Better::Lower,
+    go_unit: None,
+    help: "CPU time per request of a service that works with a database or the like: its part in the kernel, by ticks.",
+};
+
+pub(super) static BACKING_CPU: ExportedMeasure = ExportedMeasure {
+    name: "backing-cpu-per-request",
+    title: "Backing CPU per request",
+    quantity: Quantity::Nanoseconds,
+    better: Better::Lower,
+    go_unit: None,
+    help: "CPU time of what the service works with, such as a database, for each answer.",
+};
+
+pub(super) static TOTAL_CPU: ExportedMeasure = ExportedMeasure {
+    name: "total-cpu-per-request",
+    title: "CPU per request with backing",
+    quantity: Quantity::Nanoseconds,
+    better: Better::Lower,
+    go_unit: None,
+    help: "CPU time of the service and of what it works with for each answer.",
+};
+
+pub(super) static BACKING_MEMORY: ExportedMeasure = ExportedMeasure {
+    name: "backing-memory",
+    title: "Backing RSS",
+    quantity: Quantity::Bytes,
+    better: Better::Lower,
+    go_unit: None,
+    help: "The most resident memory, after a slice, of what the service works with.",
+};
+
 pub(super) static THROUGHPUT: ExportedMeasure = ExportedMeasure {
     name: "throughput",
     title: "Throughput",
@@ -130,14 +175,19 @@ pub(super) static CAPACITY: ExportedMeasure = ExportedMeasure {
 };
 
 /// All of them, in the order of the formats.
-pub static MEASURES: [&ExportedMeasure; 9] = [
+pub static MEASURES: [&ExportedMeasure; 14] = [
     &CPU,
     &CPU_RATIO,
+    &USER_CPU,
+    &KERNEL_CPU,
+    &BACKING_CPU,
+    &TOTAL_CPU,
     &THROUGHPUT,
     &THROUGHPUT_RATIO,
     &LATENCY_P50,
     &LATENCY_P99,
     &PEAK_MEMORY,
+    &BACKING_MEMORY,
     &START_UP,
     &CAPACITY,
 ];

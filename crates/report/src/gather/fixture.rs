@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use tare_bench::{
     experiment::Rate,
-    fixture,
+    fixture::{self, database::Database},
     folder::{Header, StoredRun, histogram_path},
     plan::{Excluded, Exclusion, Plan, PlannedRow},
     record::{Block, Ended, Ending, Failed, Latency, Pilot, Record, Started, Stopped},
@@ -75,6 +75,19 @@ pub(crate) fn kept(blocks: usize) -> StoredRun {
     let elapsed_ns = blocks as u64 * 10_000 * MS;
     records.push(Record::Ended(Ended { reason: Ending::BlocksMax, elapsed_ns }));
     StoredRun { header, records, damage: Vec::new(), in_progress: false }
+}
+
+/// The same of services that ask a database: 1.5 µs of its time for each answer.
+pub(crate) fn kept_with_database(blocks: usize) -> StoredRun {
+    let mut kept = kept(blocks);
+    kept.header.plan = fixture::at_points(kept.header.plan, |point| point.contract = "db".to_owned());
+    for record in &mut kept.records {
+        if let Record::Sample(sample) = record {
+            let kernel_share = 0.2 + 0.1 * sample.row as f64;
+            Database { cpu_ns_per_answer: 1_500.0, kernel_share, rss_bytes: 60 << 20 }.serve(sample);
+        }
+    }
+    kept
 }
 
 fn pilot(row: usize, label: &str, share: f64) -> Record {

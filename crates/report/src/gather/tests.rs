@@ -24,7 +24,7 @@ use tare_service::{
 use super::*;
 use crate::{
     document::{Column, Status, Value},
-    gather::fixture::{kept, write},
+    gather::fixture::{kept, kept_with_database, write},
 };
 
 /// A document as a person reads it, for golden files: tables short enough to be looked at, numbers as they are shown.
@@ -95,6 +95,32 @@ fn a_run_as_a_document() {
         "pairs",
     ];
     assert_eq!(ids, all);
+    insta::assert_snapshot!(outline(&document, 8));
+}
+
+/// Services that ask a database have its figures beside their own, wherever a run is shown.
+#[test]
+fn a_run_with_a_database_as_a_document() {
+    let run = folder(&kept_with_database(8));
+    let document = sound(run.path());
+    let place = document.sections.iter().position(|section| section.id == "parts");
+    assert_eq!(place, Some(1), "behind the ranks");
+    let parts = &document.sections[1];
+    let table = parts.table.as_ref().unwrap();
+    let numbers = |key: &str| table.values(key).map(|value| value.number().unwrap()).collect::<Vec<f64>>();
+    let stack = parts.charts[0].stack.as_ref().unwrap();
+    let parts: Vec<Vec<f64>> = stack.iter().map(|key| numbers(key)).collect();
+    for (row, total) in numbers("total_cpu_ns_per_request").iter().enumerate() {
+        let sum: f64 = parts.iter().map(|part| part[row]).sum();
+        assert!(
+            (sum / total - 1.0).abs() < 1e-12,
+            "row {row}: the parts of the bar are the figure of the whole"
+        );
+    }
+    for id in ["equal-rate", "load"] {
+        let section = document.sections.iter().find(|section| section.id == id).unwrap();
+        assert!(section.table.is_some() && !section.charts.is_empty(), "{id}");
+    }
     insta::assert_snapshot!(outline(&document, 8));
 }
 

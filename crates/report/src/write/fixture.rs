@@ -120,6 +120,7 @@ fn slices(count: u64) -> Section {
     chart.title = "Over time".to_owned();
     chart.n = Some("began_ns".to_owned());
     chart.band = Some(["percentile", "percentile"].map(str::to_owned));
+    chart.stack = Some(vec!["percentile".to_owned()]);
     (chart.against, chart.alike) = (Some("percentile".to_owned()), true);
     chart.apart = Some("dropped".to_owned());
     chart.only = Some(["label".to_owned(), "fast".to_owned()]);

@@ -58,7 +58,7 @@ const TOLD: &str = "
 #[test]
 fn who_points_at_a_chart_is_told_the_value_its_interval_and_n() {
     let Some(browser) = Browser::open() else { return };
-    for name in ["few", "many", "sequential", "capacity"] {
+    for name in ["few", "database", "many", "sequential", "capacity"] {
         let page = pages::named(name);
         browser.visit(&page.file);
         let charts = page

@@ -5,6 +5,7 @@ use tare_analysis::{
     interleaved::{CostAtRate, Report, RowReport},
 };
 
+use super::parts;
 use crate::{
     document::{Chart, Scale, Section, Shape, Unit},
     gather::{columns::Columns, words::span},
@@ -37,12 +38,12 @@ pub(crate) fn section(report: &Report) -> Section {
         "equal-rate",
         "Cost at equal rates",
         LEAD,
-        columns().table("CPU per request at equal rates", all),
+        columns(report).table("CPU per request at equal rates", all),
     )
     .chart(chart)
 }
 
-fn columns<'a>() -> Columns<'a, (&'a RowReport, &'a CostAtRate)> {
+fn columns<'a>(report: &Report) -> Columns<'a, (&'a RowReport, &'a CostAtRate)> {
     Columns::new()
         .text("label", "service", |(row, _): &(&RowReport, &CostAtRate)| row.label.clone())
         .facet("rate", "rate", |(_, cost)| cost.rate.clone())
@@ -50,6 +51,7 @@ fn columns<'a>() -> Columns<'a, (&'a RowReport, &'a CostAtRate)> {
             Some(cost.cpu_ns_per_request)
         })
         .help("CPU time of the service's processes for each answer, at that rate")
+        .and(parts::at_rate(report, |(_, cost): &(&RowReport, &CostAtRate)| cost.backing_cpu_ns_per_request))
         .estimate(Unit::Times, "cpu_ratio_at_rate", "of reference", |(_, cost)| Some(ratio(cost)))
         .help("related to the reference's at the same rate in the same block, with a 95% interval")
         .estimate(Unit::Nanoseconds, "cpu_ns_per_request", "saturated", |(row, _)| row.cpu_ns_per_request)

@@ -8,6 +8,7 @@ mod handshakes;
 mod latency;
 pub(crate) mod loads;
 mod pairs;
+mod parts;
 pub(crate) mod ranks;
 mod ratios;
 mod slices;
@@ -63,8 +64,8 @@ pub(crate) fn document(kept: &StoredRun, loads: &[AtLoad], run: &Path) -> Docume
 
 fn sections(kept: &StoredRun, report: &Report, run: &Path) -> Vec<Section> {
     let curves = latency::Curves::read(kept, run);
+    let first = versions::section(kept).unwrap_or_else(|| ranks::section(kept, report));
     let sections = vec![
-        versions::section(kept).unwrap_or_else(|| ranks::section(kept, report)),
         cost::section(report),
         equal_rate::section(report),
         latency::curves(report, &curves),
@@ -81,7 +82,8 @@ fn sections(kept: &StoredRun, report: &Report, run: &Path) -> Vec<Section> {
     let last = [environment::section(&kept.header.environment, Vec::new())];
     let own =
         of_settings(report, run).into_iter().chain(validity::pairs(report)).chain(handshakes::section(kept));
-    gathered(sections.into_iter().chain(own).chain(last).collect())
+    let before = [first].into_iter().chain(parts::section(report));
+    gathered(before.chain(sections).chain(own).chain(last).collect())
 }
 
 const MISSING_LEAD: &str = "What a run of this kind may tell, and why this one does not.";

@@ -3,7 +3,10 @@
 use tare_analysis::interleaved::{Report, Role, RowReport, State, Twin};
 use tare_bench::{folder::StoredRun, metric::Metric, plan::PlannedRow};
 
-use super::ratios::{self, beside};
+use super::{
+    parts,
+    ratios::{self, beside},
+};
 use crate::{
     document::{Chart, Column, Extra, Section, Shape, Unit},
     gather::{
@@ -53,7 +56,7 @@ pub(crate) fn section(kept: &StoredRun, report: &Report) -> Section {
         planned: planned(&row.label),
         is_tied_to_next: tie(&row.label),
     });
-    let columns = identity().and(figures(&report.reference)).and(facets(plan.contract())).and(extent());
+    let columns = identity().and(figures(report)).and(facets(plan.contract())).and(extent());
     let columns =
         digest(report).into_iter().fold(columns, |columns, key| columns.with_column(key, Column::digest));
     let [title, lead, caption] = heading(report);
@@ -150,11 +153,12 @@ fn known(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-fn figures<'a>(reference: &'a str) -> Columns<'a, RankedRow<'a>> {
-    let of = |row: &RankedRow<'a>| row.report;
+fn figures<'a>(report: &'a Report) -> Columns<'a, RankedRow<'a>> {
+    let (of, reference) = (|row: &RankedRow<'a>| row.report, report.reference.as_str());
     ratios::cpu(of, reference)
         .and(ratios::cpu_at_rate(of))
         .with_column("cpu_ratio", Column::track)
+        .and(parts::in_main_table(report, of))
         .and(ratios::throughput(of, reference).with_column("throughput_ratio", Column::bar))
         .with_column("requests_per_second", |column| column.extra(Extra::Always))
         .estimate(Unit::Nanoseconds, "latency_ns_p50", "p50", |row| row.report.latency_ns_p50)

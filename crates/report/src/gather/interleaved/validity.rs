@@ -8,6 +8,7 @@ use tare_analysis::interleaved::{
 use tare_analysis::validity::{Disturbance, InFlight};
 use tare_bench::folder::StoredRun;
 
+use super::parts;
 use crate::{
     document::{Chart, Section, Shape, Unit},
     gather::{
@@ -61,7 +62,7 @@ pub(crate) fn section(kept: &StoredRun, report: &Report) -> Section {
         rows.iter().filter_map(|row| Some((row.report.label.as_str(), row.report.generator_cpu_share?)));
     let alt = span(Unit::Share, busy)
         .map(|span| format!("The share of the time in which the generator's CPUs were busy: {span}."));
-    let columns = counts().and(shares()).and(flight(connections));
+    let columns = counts().and(shares(report)).and(flight(connections));
     let table = columns.table("Validity by service", rows);
     let mut section = Section::new("validity", "Validity", LEAD, table);
     section.charts.extend(alt.map(|alt| {
@@ -90,10 +91,11 @@ fn counts<'a>() -> Columns<'a, RowSlices<'a>> {
         .count("slices_inconsistent", "inconsistent", |row| row.disturbed[2])
 }
 
-fn shares<'a>() -> Columns<'a, RowSlices<'a>> {
+fn shares<'a>(report: &Report) -> Columns<'a, RowSlices<'a>> {
     Columns::new()
         .share("server_cpu_share", "service", |row: &RowSlices| row.report.server_cpu_share)
         .help("of the service's CPUs: busy with it")
+        .and(parts::busy(report, |row: &RowSlices<'a>| row.report))
         .share("generator_cpu_share", "generator", |row| row.report.generator_cpu_share)
         .help("of the generator's CPUs: busy with it")
         .share("generator_headroom_share", "headroom", |row| {
@@ -134,11 +136,12 @@ pub(crate) fn accounting(report: &Report) -> Section {
         return Section::without("cpu-accounting", "CPU accounting", ACCOUNTING_LEAD)
             .note("the slices of this run have no CPU accounting: nothing was measured, or it was made by an earlier version");
     };
-    let CpuAccounting { all_ns, server_ns, generator_ns, others_ns, idle_ns, steal_ns, softirq_ns, .. } =
-        *found;
-    let sum_ns = server_ns + generator_ns + others_ns + idle_ns + steal_ns;
+    let CpuAccounting { all_ns, server_ns, backing_ns, generator_ns, others_ns, idle_ns, .. } = *found;
+    let CpuAccounting { steal_ns, softirq_ns, .. } = *found;
+    let sum_ns = server_ns + backing_ns + generator_ns + others_ns + idle_ns + steal_ns;
     let parts = [
         ("services", server_ns),
+        ("what they work with", backing_ns),
         ("generator", generator_ns),
         ("others", others_ns),
         ("idle", idle_ns),
@@ -147,11 +150,12 @@ pub(crate) fn accounting(report: &Report) -> Section {
         ("what there was", all_ns),
         ("softirq, in the parts above", softirq_ns),
     ];
+    let is_there = |(part, _): &(&'static str, u64)| *part != "what they work with" || backing_ns > 0;
     let columns = Columns::new()
         .text("part", "part", |(part, _): &(&'static str, u64)| *part)
         .ns("cpu_ns", "CPU time", |(_, ns)| *ns)
         .share("share", "share", move |(_, ns)| *ns as f64 / all_ns as f64);
-    let table = columns.table("Time of the measured CPUs", parts);
+    let table = columns.table("Time of the measured CPUs", parts.into_iter().filter(is_there));
     let verdict = match found.closes() {
         true => "they close",
         false => "they do not close",
