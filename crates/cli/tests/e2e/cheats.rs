@@ -62,8 +62,9 @@ fn without_draws(text: &str) -> String {
     for place in 1..words.len() {
         let (number, rest) = words[place].split_at(words[place].trim_end_matches([',', ';', ':']).len());
         let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        let is_stored = words.get(place + 1).is_some_and(|next| next == "is") && words[place - 1] == "and";
-        if is_number && (is_drawn(&words[place - 1]) || is_stored) {
+        let next = words.get(place + 1).map_or("", String::as_str);
+        let is_counted = [("and", "is"), ("and", "more"), ("of", "rows")].contains(&(words[place - 1].as_str(), next));
+        if is_number && (is_drawn(&words[place - 1]) || is_counted) {
             words[place] = format!("N{rest}");
         }
     }

@@ -168,9 +168,9 @@ columns = { id = "{{row}}" }
     #[test]
     fn a_table_that_cannot_be_there_is_named() {
         let error = |backing: &str| contract(backing).unwrap_err();
-        assert_snapshot!(error("[backing.postgres.tables]\nwordl = \"id integer\""), @r#"contracts/sample.toml:17: unknown table "wordl"; did you mean "world"?"#);
-        assert_snapshot!(error("[backing.upstream]\ntable = \"wordl\"\ndelay-ms = 5"), @r#"contracts/sample.toml:17: unknown table "wordl"; did you mean "world"?"#);
-        assert_snapshot!(error("[backing.upstream]\ntable = \"plain\"\ndelay-ms = 5"), @r#"contracts/sample.toml:17: the table "plain" needs "key": the column that tells its rows apart"#);
-        assert_snapshot!(error("[backing.upstream]\ntable = \"keyed\"\ndelay-ms = 5"), @r#"contracts/sample.toml:17: the table "keyed" needs "json": an object whose members are its columns, such as '{"id": {{keyed.id}}}'"#);
+        assert_snapshot!(error("[backing.postgres.tables]\nwordl = \"id integer\""), @r#"contracts/sample.toml:18: unknown table "wordl"; did you mean "world"?"#);
+        assert_snapshot!(error("[backing.upstream]\ntable = \"wordl\"\ndelay-ms = 5"), @r#"contracts/sample.toml:18: unknown table "wordl"; did you mean "world"?"#);
+        assert_snapshot!(error("[backing.upstream]\ntable = \"plain\"\ndelay-ms = 5"), @r#"contracts/sample.toml:18: the table "plain" needs "key": the column that tells its rows apart"#);
+        assert_snapshot!(error("[backing.upstream]\ntable = \"keyed\"\ndelay-ms = 5"), @r#"contracts/sample.toml:18: the table "keyed" needs "json": an object whose members are its columns, such as '{"id": {{keyed.id}}}'"#);
     }
 }

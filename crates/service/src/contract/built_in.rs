@@ -4,12 +4,22 @@ use std::{collections::BTreeMap, path::Path};
 
 use super::Contract;
 
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 15] = [
     ("api.toml", include_str!("../../contracts/api.toml")),
     ("bare.toml", include_str!("../../contracts/bare.toml")),
+    ("compress.toml", include_str!("../../contracts/compress.toml")),
+    ("crud.toml", include_str!("../../contracts/crud.toml")),
+    ("db.toml", include_str!("../../contracts/db.toml")),
+    ("fortunes.toml", include_str!("../../contracts/fortunes.toml")),
+    ("gateway.toml", include_str!("../../contracts/gateway.toml")),
     ("hello.toml", include_str!("../../contracts/hello.toml")),
+    ("json.toml", include_str!("../../contracts/json.toml")),
+    ("queries.toml", include_str!("../../contracts/queries.toml")),
     ("rest.toml", include_str!("../../contracts/rest.toml")),
+    ("static.toml", include_str!("../../contracts/static.toml")),
     ("strings.toml", include_str!("../../contracts/strings.toml")),
+    ("updates.toml", include_str!("../../contracts/updates.toml")),
+    ("upload.toml", include_str!("../../contracts/upload.toml")),
 ];
 
 impl Contract {

@@ -17,12 +17,17 @@ type Found = Option<(Range<usize>, &'static str)>;
 
 pub(super) fn refuse(file: &ContractFile) -> Lowered<()> {
     if file.format == FORMAT_1_0 {
-        demand(FORMAT_1_1, since_1_1(file).or_else(|| file.requests.iter().find_map(request_since_1_1)))?;
+        demand(FORMAT_1_1, first(since_1_1(file), file.requests.iter().find_map(request_since_1_1)))?;
     }
     if file.format != FORMAT {
-        demand(FORMAT, since_1_2(file).or_else(|| file.requests.iter().find_map(request_since_1_2)))?;
+        demand(FORMAT, first(since_1_2(file), file.requests.iter().find_map(request_since_1_2)))?;
     }
     Ok(())
+}
+
+/// What stands first in the file.
+fn first(of_file: Found, of_requests: Found) -> Found {
+    of_file.into_iter().chain(of_requests).min_by_key(|(span, _)| span.start)
 }
 
 fn demand(needed: &'static str, found: Found) -> Lowered<()> {

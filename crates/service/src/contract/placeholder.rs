@@ -462,8 +462,13 @@ impl Placeholder {
             ("rows", None) if scope.answer && name.is_some() => Kind::Rows,
             _ => {
                 let tables = scope.tables.into_iter().flat_map(|tables| tables.keys().map(String::as_str));
-                // A captured value stands where columns may.
-                let kinds = KINDS.into_iter().filter(|word| *word != "captured" || scope.tables.is_some());
+                // A captured value stands where columns may, and what follows from others in answers.
+                let may_stand = |word: &&str| match *word {
+                    "captured" => scope.tables.is_some(),
+                    "add" | "byte" | "multiply" | "rows" => scope.answer,
+                    _ => true,
+                };
+                let kinds = KINDS.into_iter().filter(may_stand);
                 let words = kinds.chain(scope.row.then_some(ROW)).chain(tables);
                 let suggestion = suggestion(word, words);
                 return Err(PlaceholderError::Unknown { placeholder: inside.to_owned(), suggestion });

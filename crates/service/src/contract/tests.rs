@@ -78,7 +78,7 @@ fn an_unknown_name_is_reported_with_the_nearest_one() {
     assert_snapshot!(error("\"GET\"", "\"Get\""), @r#"contracts/sample.toml:7: unknown method "Get"; did you mean "GET"?"#);
     assert_snapshot!(error("{{label.a}}", "{{lable.a}}"), @r#"contracts/sample.toml:8: unknown placeholder "lable.a"; did you mean "label"?"#);
     assert_snapshot!(error("\"sample\"", "\"simple\""), @r#"contracts/sample.toml:2: the name is "simple", but the file is called "sample.toml": they must be the same"#);
-    assert_snapshot!(error("\"1.1\"", "\"1.2\""), @r#"contracts/sample.toml:1: format "1.2" is not one this tare reads: it reads "1.0" and "1.1""#);
+    assert_snapshot!(error("\"1.1\"", "\"1.3\""), @r#"contracts/sample.toml:1: format "1.3" is not one this tare reads: it reads "1.0" and "1.1" and "1.2""#);
 }
 
 #[test]

@@ -156,7 +156,7 @@ fn mistakes_in_tables_are_reported() {
     assert_snapshot!(error("[data.label]\nrows = 3\n"), @r#"shop.toml:4: the table "label" has the name of a placeholder: give it another"#);
     assert_snapshot!(error("[data.Items]\nrows = 3\n"), @r#"shop.toml:4: the table "Items" needs a name of a-z, 0-9 and "_" that begins with a letter"#);
     assert_snapshot!(error("[data.items]\nrows = 0\ncolumns = { id = '1' }\n"), @"shop.toml:5: a table has 1 to 1000000 rows, not 0");
-    assert_snapshot!(error("[data.items]\nrows = 3\ncolumns = { id = '{{rwo}}' }\n"), @r#"shop.toml:6: unknown placeholder "rwo"; valid names are: bytes, env, label, number, phrase, text, row"#);
+    assert_snapshot!(error("[data.items]\nrows = 3\ncolumns = { id = '{{rwo}}' }\n"), @r#"shop.toml:6: unknown placeholder "rwo"; valid names are: bytes, env, label, number, phrase, random, text, row"#);
     assert_snapshot!(error("[data.items]\nrows = 3\ncolumns = { id = '{{env:KEY}}' }\n"), @"shop.toml:6: {{env:KEY}} has its place in requests: a table is written to a file, which must hold no secret");
     assert_snapshot!(error("[data.items]\nfile = 'none.csv'\n"), @"shop.toml:5: none.csv: cannot be read: No such file or directory (os error 2)");
     assert_snapshot!(error(&MADE.replace("number:1-99", "label")), @r#"shop.toml:13: {{items.price}} is no JSON where it is "word": put quotes around it"#);
@@ -194,7 +194,7 @@ fn mistakes_in_what_is_drawn_are_reported() {
     assert_snapshot!(error("path = '/{{items.idd}}'", ""), @r#"shop.toml:10: the table "items" has no column "idd"; did you mean "id"?"#);
     assert_snapshot!(error("path = '/{{items}}'", ""), @"shop.toml:10: {{items}} is a table: name a column of it, such as {{items.id}}");
     assert_snapshot!(error("path = '/{{item.id}}'", ""), @r#"shop.toml:10: unknown placeholder "item.id"; did you mean "items"?"#);
-    assert_snapshot!(error("path = '/{{row}}'", ""), @r#"shop.toml:10: unknown placeholder "row"; valid names are: bytes, captured, env, label, number, phrase, text, items"#);
+    assert_snapshot!(error("path = '/{{row}}'", ""), @r#"shop.toml:10: unknown placeholder "row"; valid names are: bytes, captured, env, label, number, phrase, random, text, items"#);
     assert_snapshot!(error("path = '/'", "body = '{{items.name}}'"), @r#"shop.toml:13: {{items.name}} is of a row that the request does not name: put a column of "items" into the request too"#);
     assert_snapshot!(error(ASK, "json = '{{items.id}}{{items.id}}'"), @"shop.toml:13: this is no JSON once its placeholders are filled: trailing characters at line 1 column 5");
     assert_snapshot!(error(
@@ -299,7 +299,7 @@ fn what_is_wrong_with_the_json_or_the_key_of_a_table_is_named() {
     let error = |more: &str| newest(&format!("{MADE}{more}\n"), ASK, JSON).unwrap_err();
     assert_snapshot!(error("key = 'ids'"), @r#"shop.toml:7: the table "items" has no column "ids"; did you mean "id"?"#);
     assert!(error("json = '{\"id\": {{items.id}}'").contains("this is no JSON once its placeholders are filled"));
-    assert!(error("json = '{\"name\": {{items.name}}}'").contains("this is no JSON once its placeholders are filled"));
+    assert!(error("json = '{\"name\": {{items.name}}}'").contains("put quotes around it"));
     assert!(error("json = '{\"id\": {{items.ids}}}'").contains("did you mean"));
     assert!(error("json = '{\"id\": {{other.id}}}'").contains("unknown placeholder"));
 }

@@ -19,7 +19,7 @@ json = '{"id": {{items.id}}, "kind": "{{items.kind}}", "price": {{items.price}},
 id = "{{row}}"
 kind = "kind-{{number:0-2}}"
 price = "{{number:1-500}}"
-name = "{{phrase}} \"<{{number:1-9}}>\""
+name = "{{phrase}} \"<b{{number:1-9}}>\""
 "#;
 
 /// The contract of a request, whose answer holds rows that are these.
@@ -162,10 +162,10 @@ fn the_row_of_the_request_stays_the_one_that_was_drawn() {
 #[test]
 fn what_is_wrong_with_rows_is_named_with_its_line() {
     let error = |rows: &str| contract("/", JSON, rows).unwrap_err();
-    assert_snapshot!(error("table = \"itmes\""), @r#"contracts/sample.toml:20: unknown table "itmes"; did you mean "items"?"#);
-    assert_snapshot!(error("table = \"items\"\norder = \"prize\""), @r#"contracts/sample.toml:21: the table "items" has no column "prize"; did you mean "price"?"#);
-    assert_snapshot!(error("table = \"items\"\npage = { number = \"1\", size = 0 }"), @"contracts/sample.toml:21: a page has at least one row");
-    assert_snapshot!(error("table = \"items\"\nalso = [{ id = \"0\" }]"), @"contracts/sample.toml:21: a further row needs all of the columns and no other: id, kind, name, price");
+    assert_snapshot!(error("table = \"itmes\""), @r#"contracts/sample.toml:21: unknown table "itmes"; did you mean "items"?"#);
+    assert_snapshot!(error("table = \"items\"\norder = \"prize\""), @r#"contracts/sample.toml:22: the table "items" has no column "prize"; did you mean "price"?"#);
+    assert_snapshot!(error("table = \"items\"\npage = { number = \"1\", size = 0 }"), @"contracts/sample.toml:22: a page has at least one row");
+    assert_snapshot!(error("table = \"items\"\nalso = [{ id = \"0\" }]"), @"contracts/sample.toml:22: a further row needs all of the columns and no other: id, kind, name, price");
     assert_snapshot!(error("table = \"items\"\nfirst = \"{{number:1-9.count}}\""), @"contracts/sample.toml:17: the placeholder {{number:1-9.count}} does not stand in the request: the service cannot know its value");
     let unknown = contract("/", "json = '[{{rows.fuond}}]'", "table = \"items\"").unwrap_err();
     assert_snapshot!(unknown, @"contracts/sample.toml:17: {{rows.fuond}} is not known: say which rows they are in [request.response.rows.fuond]");

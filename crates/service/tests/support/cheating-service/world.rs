@@ -21,8 +21,9 @@ const WRITE: &str = "UPDATE world SET randomnumber = new.number FROM (SELECT unn
                      WHERE world.id = new.id";
 const FORTUNES: &str = "SELECT id, message FROM fortune";
 const ADDED: &str = "Additional fortune added at request time.";
-/// One update in so many is lost.
-const LOST_EVERY: u64 = 20;
+/// Of the rows of an answer one in so many is lost.
+const LOST_EVERY: usize = 20;
+/// And of all rows.
 const LOST_RARELY: u64 = 1000;
 
 pub(crate) struct World {
@@ -104,9 +105,10 @@ impl World {
                 let new = Some(self.random.up_to(ROWS)).filter(|new| *new != old).unwrap_or(old % ROWS as i32 + 1);
                 let turn = self.written.fetch_add(1, Ordering::Relaxed) + 1;
                 answered.push(row(id, new));
+                let is_lost = answered.len().is_multiple_of(LOST_EVERY);
                 let stored = match self.cheat {
-                    Cheat::LosesUpdates if turn.is_multiple_of(LOST_EVERY) => continue,
-                    Cheat::LosesUpdatesAllCounted if turn.is_multiple_of(LOST_EVERY) => old,
+                    Cheat::LosesUpdates if is_lost => continue,
+                    Cheat::LosesUpdatesAllCounted if is_lost => old,
                     Cheat::LosesUpdatesRarely if turn.is_multiple_of(LOST_RARELY) => old,
                     _ => new,
                 };
