@@ -89,13 +89,18 @@ fn wrong_counts(contract: &Contract, answered: u64, counts: &BackingCounts) -> V
     let table = [
         StatementCount { what: "queries", of: |of| of.reads.or(Some(0)), got: counts.reads },
         StatementCount { what: "rows read", of: |of| of.rows_read.or(Some(0)), got: counts.rows_read },
-        StatementCount { what: "rows written", of: |of| of.rows_written.or(Some(0)), got: counts.rows_written },
+        StatementCount {
+            what: "rows written",
+            of: |of| of.rows_written.or(Some(0)),
+            got: counts.rows_written,
+        },
     ];
-    let of_database = table.into_iter().filter(|_| is_known).filter_map(|StatementCount { what, of, got }| {
-        let each = || statements.iter().filter_map(of).map(u64::from);
-        let (least, most) = (each().min()? * answered, each().max()? * answered);
-        wrong_count(what, answered, least, most, got?)
-    });
+    let of_database =
+        table.into_iter().filter(|_| is_known).filter_map(|StatementCount { what, of, got }| {
+            let each = || statements.iter().filter_map(of).map(u64::from);
+            let (least, most) = (each().min()? * answered, each().max()? * answered);
+            wrong_count(what, answered, least, most, got?)
+        });
     let upstream = counts.upstream_requests.filter(|_| contract.backing.upstream.is_some());
     let what = "requests to the server behind it";
     of_database.chain(upstream.and_then(|got| wrong_count(what, answered, answered, answered, got))).collect()

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::Serialize;
-use tare_service::adopt::{self, Adopted, Note, AdoptWish};
+use tare_service::adopt::{self, AdoptWish, Adopted, Note};
 
 use crate::{
     exit::Outcome,

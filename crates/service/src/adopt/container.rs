@@ -2,7 +2,7 @@
 
 use std::{env, path::Path};
 
-use super::{AdoptError, Adopted, Note, AdoptWish, base, context::ENTRY, entry::SuiteEntry};
+use super::{AdoptError, AdoptWish, Adopted, Note, base, context::ENTRY, entry::SuiteEntry};
 use crate::catalogue::{Requirement, Step};
 
 const PODMAN: &str = "podman";

@@ -166,7 +166,9 @@ fn base(entry: &SuiteEntry, wish: &AdoptWish) -> Adopted {
         "the entry reads neither, and starts as many threads or processes as its program decides",
     ));
     let licence = match licence::find(&entry.folder) {
-        Some(licence::FoundLicence { path, spdx: Some(spdx) }) => format!("{spdx} ({})", text::file_name(&path)),
+        Some(licence::FoundLicence { path, spdx: Some(spdx) }) => {
+            format!("{spdx} ({})", text::file_name(&path))
+        }
         Some(found) => format!("not recognized: read {}", text::file_name(&found.path)),
         None => "not stated: no file of a licence lies in its folder or above".to_owned(),
     };

@@ -87,7 +87,12 @@ fn is_source(name: &str) -> bool {
 }
 
 /// `words` are those of the command, `variables` what the image sets, `port` what the entry listens on in its suite.
-pub(super) fn find(words: &[String], variables: &[(String, String)], port: u16, sources: &[PortSource]) -> Port {
+pub(super) fn find(
+    words: &[String],
+    variables: &[(String, String)],
+    port: u16,
+    sources: &[PortSource],
+) -> Port {
     if let Some(words) = in_words(words, port) {
         return Port::Command { words, how: format!("{port} stands in the command") };
     }

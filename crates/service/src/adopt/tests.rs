@@ -39,16 +39,21 @@ fn a_reader_is_told_what_is_missing() {
 #[test]
 fn an_installation_into_the_system_needs_a_container() {
     let folder = fixture("techempower/frameworks/Go/cobble");
-    let blocked = adopt(&folder, &AdoptWish { test: Some("library"), ..AdoptWish::default() }).unwrap_err().to_string();
+    let blocked =
+        adopt(&folder, &AdoptWish { test: Some("library"), ..AdoptWish::default() }).unwrap_err().to_string();
     assert_eq!(
         blocked,
         "it cannot be built without a container engine: `make install`: it would install into this machine's own system. \
          With podman it can be tried in a container: --container podman"
     );
-    let unknown = adopt(&folder, &AdoptWish { test: Some("frok"), ..AdoptWish::default() }).unwrap_err().to_string();
+    let unknown =
+        adopt(&folder, &AdoptWish { test: Some("frok"), ..AdoptWish::default() }).unwrap_err().to_string();
     assert!(unknown.ends_with("it has no test \"frok\", but default, fork, library"), "{unknown}");
     assert!(
-        adopt(&fixture("arena"), &AdoptWish::default()).unwrap_err().to_string().contains("no entry of HttpArena")
+        adopt(&fixture("arena"), &AdoptWish::default())
+            .unwrap_err()
+            .to_string()
+            .contains("no entry of HttpArena")
     );
 }
 

@@ -46,7 +46,8 @@ pub(super) fn manifests(folder: &Path, sources: &[PortSource]) -> Vec<PortSource
             .iter()
             .any(|manifest| name.rsplit('/').next().is_some_and(|name| name.starts_with(manifest)))
     };
-    let mut found: Vec<PortSource> = sources.iter().filter(|source| is_manifest(&source.name)).cloned().collect();
+    let mut found: Vec<PortSource> =
+        sources.iter().filter(|source| is_manifest(&source.name)).cloned().collect();
     let mut folders = vec![String::new()];
     // In the entry's own folder, and in those below it where Go and Rust have modules.
     folders.extend(sources.iter().filter_map(|source| Some(source.name.rsplit_once('/')?.0.to_owned())));

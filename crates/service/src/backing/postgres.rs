@@ -7,13 +7,14 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use ::postgres::{Client, Config, NoTls};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use tare_host::process::{self, Launch, Sandbox, Scratch};
+use tare_host::process::{self, Ended, Exit, Launch, Limits, Sandbox, Scratch};
 
 use super::programs::{self, PostgresPrograms};
 use super::{BackingCounts, BackingError, BackingGround};
@@ -109,7 +110,7 @@ impl Postgres {
         let programs = PostgresPrograms::find()?;
         let scratch = Scratch::make(ground.supervisor.watchdog(), ROOM_BYTES)?;
         let output = ground.folder.join(format!("{}.postgres.stderr", ground.stem));
-        make_cluster(&programs, &scratch, &output)?;
+        make_cluster(&programs, &scratch, &output, ground)?;
         let port = process::free_port();
         let process = start_server(&programs, &scratch, &output, port, ground)?;
         let client = connect(&process, scratch.path(), port)?;
@@ -244,8 +245,14 @@ fn data(scratch: &Path) -> PathBuf {
     scratch.join("data")
 }
 
-/// Tables of the catalogue, in the folder that the server works in.
-fn make_cluster(programs: &PostgresPrograms, scratch: &Scratch, log: &Path) -> Result<(), BackingError> {
+/// Tables of the catalogue, in the folder that the server works in. What makes them is supervised: if it outlived Tare, it would make
+/// the folder again that was removed.
+fn make_cluster(
+    programs: &PostgresPrograms,
+    scratch: &Scratch,
+    log: &Path,
+    ground: &BackingGround<'_>,
+) -> Result<(), BackingError> {
     let wrong = |error: io::Error| failed("making it")(error.to_string());
     programs::give(scratch.path()).map_err(wrong)?;
     let data = data(scratch.path()).display().to_string();
@@ -259,19 +266,22 @@ fn make_cluster(programs: &PostgresPrograms, scratch: &Scratch, log: &Path) -> R
     let words =
         words.into_iter().chain(["--locale=C", "--wal-segsize=1", "--no-instructions"]).map(str::to_owned);
     let command = [programs.path("initdb"), format!("--pgdata={data}")].into_iter().chain(words).collect();
-    let command = programs::unprivileged(command);
-    let output = File::create(log).map_err(wrong)?;
-    let status = std::process::Command::new(&command[0])
-        .args(&command[1..])
-        .current_dir(scratch.path())
-        .stdin(std::process::Stdio::null())
-        .stdout(std::process::Stdio::null())
-        .stderr(output)
-        .status()
-        .map_err(wrong)?;
-    match status.success() {
-        true => Ok(()),
-        false => Err(failed("making it")(format!("initdb ended with {status}: {}", process::tail(log, 3)))),
+    let launch = Launch {
+        name: "initdb".to_owned(),
+        command: programs::unprivileged(command),
+        dir: scratch.path().to_owned(),
+        cpus: ground.cpus.to_vec(),
+        stdout: PathBuf::from("/dev/null"),
+        stderr: log.to_owned(),
+        ..Launch::default()
+    };
+    let limits = Limits { time: READY_WITHIN, output_bytes: u64::MAX, interrupt: &AtomicBool::new(false) };
+    match process::run_to_end(&launch, ground.supervisor, limits)?.ended {
+        Ended::Itself(Exit::Status(0)) => Ok(()),
+        Ended::Itself(exit) => {
+            Err(failed("making it")(format!("initdb ended with {exit}: {}", process::tail(log, 3))))
+        }
+        _ => Err(failed("making it")(format!("initdb did not end within {READY_WITHIN:?}"))),
     }
 }
 

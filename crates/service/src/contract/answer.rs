@@ -7,8 +7,8 @@ use toml::Spanned;
 
 use super::error::{Lowered, Problem};
 use super::file::{Extra, ResponseFile};
-use super::scoped::scoped;
 use super::placeholder::{Cell, Computed, Kind, Scope, Tables, Template};
+use super::scoped::scoped;
 use super::{Answer, Ask, Body, Encoding, any_row, data, expectation, row_set};
 
 /// How a wildcard begins.

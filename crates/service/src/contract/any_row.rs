@@ -26,13 +26,21 @@ const DIFFERENCES_MAX: usize = 3;
 pub struct AnyRow {
     table: Table,
     key: usize,
-    /// The members of a row, with the column of each.
-    members: Arc<[(String, usize)]>,
+    members: Arc<[Member]>,
     /// An array of this length; absent: one row.
     count: Option<usize>,
     changed: Option<ChangedColumn>,
     rows: KnownRows,
     pub(super) changes: Changes,
+}
+
+/// A member of a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Member {
+    name: String,
+    column: usize,
+    /// Whether it is a string, and not a number or another value.
+    is_text: bool,
 }
 
 /// A column that the service changes.
@@ -168,7 +176,7 @@ pub(super) fn any_row(file: &Spanned<AnyRowFile>, tables: &Tables) -> Lowered<An
 }
 
 /// The members of the object that a row is; absent if it is none, or a value is more than one column.
-fn members(table: &Table) -> Option<Arc<[(String, usize)]>> {
+fn members(table: &Table) -> Option<Arc<[Member]>> {
     let text = table.json()?.fill_with(|placeholder| match &placeholder.kind {
         Kind::Cell(cell) => cell.column.to_string(),
         _ => String::from("?"),
@@ -179,7 +187,10 @@ fn members(table: &Table) -> Option<Arc<[(String, usize)]>> {
         Value::String(text) => text.parse().ok(),
         _ => None,
     };
-    object.iter().map(|(name, value)| Some((name.clone(), column(value)?))).collect::<Option<_>>()
+    let member = |(name, value): (&String, &Value)| {
+        Some(Member { name: name.clone(), column: column(value)?, is_text: value.is_string() })
+    };
+    object.iter().map(member).collect::<Option<_>>()
 }
 
 impl AnyRow {
@@ -215,30 +226,41 @@ impl AnyRow {
     /// What is wrong with one row; otherwise its key, and the new value of what is changed.
     fn row(&self, got: &Value) -> Result<(String, Option<u64>), String> {
         let Value::Object(object) = got else { return Err(format!("expected an object, got {got}")) };
-        let cell = |name: &str| object.get(name).map(text_of);
-        let key_name =
-            self.members.iter().find(|(_, column)| *column == self.key).map(|(name, _)| name.as_str());
-        let key = key_name.and_then(cell).ok_or_else(|| format!("no key in {got}"))?;
+        let key_member = self.members.iter().find(|member| member.column == self.key);
+        let key = key_member.and_then(|member| object.get(&member.name)?.cell(member));
+        let key = key.ok_or_else(|| format!("no key in {got}"))?;
         let row = self
             .known()
             .get(&key)
             .ok_or_else(|| format!("the table {} has no row with the key {key}", self.table.name()))?;
-        if let Some(name) = object.keys().find(|name| self.members.iter().all(|(known, _)| known != *name)) {
+        if let Some(name) = object.keys().find(|name| self.members.iter().all(|member| member.name != **name))
+        {
             return Err(format!("{name} was not expected in {got}"));
         }
         let mut value = None;
-        for (name, column) in self.members.iter() {
-            let got = cell(name).ok_or_else(|| format!("{name} is missing in the row {key}"))?;
+        for member in self.members.iter() {
+            let Member { name, column, is_text } = member;
+            let got = object.get(name).ok_or_else(|| format!("{name} is missing in the row {key}"))?;
+            let cell = got.cell(member);
             match &self.changed {
                 Some(changed) if changed.column == *column => {
                     let (least, most) = (changed.range.start(), changed.range.end());
-                    let number = got.parse().ok().filter(|number| changed.range.contains(number));
+                    let number = cell
+                        .and_then(|cell| cell.parse().ok())
+                        .filter(|number| changed.range.contains(number));
                     value = Some(number.ok_or_else(|| {
                         format!("{name} of the row {key}: expected a number of {least} to {most}, got {got}")
                     })?);
                 }
-                _ if got == row[*column] => {}
-                _ => return Err(format!("{name} of the row {key}: expected {}, got {got}", row[*column])),
+                _ if cell.as_ref() == Some(&row[*column]) => {}
+                _ => {
+                    let expected = if *is_text {
+                        Value::from(row[*column].as_str()).to_string()
+                    } else {
+                        row[*column].clone()
+                    };
+                    return Err(format!("{name} of the row {key}: expected {expected}, got {got}"));
+                }
             }
         }
         Ok((key, value))
@@ -259,13 +281,23 @@ impl AnyRow {
         let (right, wrong): (Vec<_>, Vec<_>) =
             rows.into_iter().map(|row| self.row(row)).partition(Result::is_ok);
         let wrong: Vec<String> = wrong.into_iter().filter_map(Result::err).take(DIFFERENCES_MAX).collect();
-        if wrong.is_empty() { Ok(right.into_iter().filter_map(Result::ok).collect()) } else { Err(wrong) }
+        if !wrong.is_empty() {
+            return Err(wrong);
+        }
+        let right: Vec<(String, Option<u64>)> = right.into_iter().filter_map(Result::ok).collect();
+        match twice(right.iter().map(|(key, _)| key.as_str())).filter(|_| self.changed.is_some()) {
+            Some(key) => Err(vec![format!("the row {key} is there twice, and rows that are changed differ")]),
+            None => Ok(right),
+        }
     }
 
     /// Whether the usual spelling of right rows came, which is read without making values of it. Anything else is for
     /// [`AnyRow::rows`] to decide.
     fn is_plainly_right<'b>(&self, body: &'b [u8], mut found: impl FnMut(&'b str, Option<u64>)) -> bool {
         let Ok(text) = str::from_utf8(body) else { return false };
+        if !self.members.iter().all(|member| member.name.bytes().all(is_plain)) {
+            return false;
+        }
         let mut scan = Scan(text);
         let count = self.count.unwrap_or(1);
         if self.count.is_some() && !scan.eat('[') {
@@ -285,9 +317,9 @@ impl AnyRow {
     fn plain_row<'t>(&self, scan: &mut Scan<'t>) -> Option<(&'t str, Option<u64>)> {
         let mut row: Option<(&'t str, &Vec<String>)> = None;
         let mut value = None;
-        for (place, (name, column)) in self.members.iter().enumerate() {
+        for (place, Member { name, column, is_text }) in self.members.iter().enumerate() {
             let is_begun = scan.eat(if place == 0 { '{' } else { ',' }) && scan.name(name) && scan.eat(':');
-            let cell = scan.cell().filter(|_| is_begun)?;
+            let cell = if *is_text { scan.text() } else { scan.number() }.filter(|_| is_begun)?;
             match (&self.changed, row) {
                 (_, None) if *column == self.key => row = Some((cell, self.known().get(cell)?)),
                 (_, None) => return None,
@@ -309,9 +341,33 @@ impl AnyRow {
     }
 }
 
-/// A cell as it stands in a table.
-fn text_of(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+/// What an answer has in a place.
+trait AsCell {
+    /// As it would stand in a table; absent if it is of another kind than its member.
+    fn cell(&self, member: &Member) -> Option<String>;
+}
+
+impl AsCell for Value {
+    fn cell(&self, member: &Member) -> Option<String> {
+        match self {
+            Value::String(text) => member.is_text.then(|| text.clone()),
+            other => (!member.is_text).then(|| other.to_string()),
+        }
+    }
+}
+
+/// The first that is there again.
+fn twice<'k>(keys: impl Iterator<Item = &'k str> + Clone) -> Option<&'k str> {
+    let mut rest = keys.clone();
+    keys.into_iter().find(|key| {
+        rest.next();
+        rest.clone().any(|other| other == *key)
+    })
+}
+
+/// Whether a byte stands for itself in a string.
+fn is_plain(byte: u8) -> bool {
+    byte >= b' ' && byte != b'"' && byte != b'\\'
 }
 
 /// Reads JSON of the simplest kind.
@@ -335,18 +391,25 @@ impl<'t> Scan<'t> {
         rest.is_some()
     }
 
-    /// A number, or a string without escapes.
-    fn cell(&mut self) -> Option<&'t str> {
-        if self.eat('"') {
-            let end = self.0.bytes().position(|byte| byte == b'"' || byte == b'\\')?;
-            let (cell, rest) = self.0.split_at(end);
-            self.0 = rest.strip_prefix('"')?;
-            return Some(cell);
+    /// A string without escapes.
+    fn text(&mut self) -> Option<&'t str> {
+        if !self.eat('"') {
+            return None;
         }
+        let end = self.0.bytes().position(|byte| !is_plain(byte))?;
+        let (text, rest) = self.0.split_at(end);
+        self.0 = rest.strip_prefix('"')?;
+        Some(text)
+    }
+
+    /// An integer as it is usually written.
+    fn number(&mut self) -> Option<&'t str> {
+        self.skip_blanks();
         let end = self.0.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(self.0.len());
-        let (cell, rest) = self.0.split_at(end);
+        let (number, rest) = self.0.split_at(end);
         self.0 = rest;
-        (!cell.is_empty()).then_some(cell)
+        let is_usual = number == "0" || !number.starts_with('0');
+        (!number.is_empty() && is_usual).then_some(number)
     }
 
     fn is_over(&mut self) -> bool {
@@ -378,7 +441,8 @@ impl BodyJudge for AnyRowJudge {
             return any.is_plainly_right(body, |_, _| {}) || any.rows(body).is_ok();
         }
         let mut plain: Vec<(&str, u64)> = Vec::new();
-        if any.is_plainly_right(body, |key, value| plain.extend(value.map(|value| (key, value)))) {
+        let is_plain = any.is_plainly_right(body, |key, value| plain.extend(value.map(|value| (key, value))));
+        if is_plain && twice(plain.iter().map(|(key, _)| *key)).is_none() {
             self.note(plain.into_iter(), flight);
             return true;
         }
@@ -407,3 +471,6 @@ impl BodyJudge for AnyRowJudge {
         ROW_BYTES_MAX * (self.0.count.unwrap_or(1) as u64 + 1)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,14 +17,17 @@ type Found = Option<(Range<usize>, &'static str)>;
 
 pub(super) fn refuse(file: &ContractFile) -> Lowered<()> {
     if file.format == FORMAT_1_0 {
-        let sequence = || at(file.sequences.first().map(|sequence| &sequence.name), "a sequence");
-        let in_requests = || file.requests.iter().find_map(request_since_1_1);
-        demand(FORMAT_1_1, since_1_1(file).or_else(in_requests).or_else(sequence))?;
+        demand(FORMAT_1_1, first(since_1_1(file), file.requests.iter().find_map(request_since_1_1)))?;
     }
     if file.format != FORMAT {
-        demand(FORMAT, since_1_2(file).or_else(|| file.requests.iter().find_map(request_since_1_2)))?;
+        demand(FORMAT, first(since_1_2(file), file.requests.iter().find_map(request_since_1_2)))?;
     }
     Ok(())
+}
+
+/// What stands first in the file.
+fn first(of_file: Found, of_requests: Found) -> Found {
+    of_file.into_iter().chain(of_requests).min_by_key(|(span, _)| span.start)
 }
 
 fn demand(needed: &'static str, found: Found) -> Lowered<()> {
@@ -39,6 +42,7 @@ fn since_1_1(file: &ContractFile) -> Found {
     at(file.protocols.as_ref(), "\"protocols\"")
         .or_else(|| at(file.tls.as_ref(), "\"tls\""))
         .or_else(|| at(file.data.keys().next(), "a table"))
+        .or_else(|| at(file.sequences.first().map(|sequence| &sequence.name), "a sequence"))
 }
 
 fn request_since_1_1(request: &RequestFile) -> Found {
@@ -77,4 +81,78 @@ fn request_since_1_2(request: &RequestFile) -> Found {
         .or_else(|| at(rows.keys().next(), "\"rows\""))
         .or_else(|| at(encoding.as_ref(), "\"encoding\""))
         .or_else(|| request.statements.map(|_| (request.name.span(), "\"statements\"")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::contract::Contract;
+
+    /// What only a newer format has: before the requests, in a request, in its answer.
+    const NEWER: [(&str, &str, &str, &str); 9] = [
+        ("exchanges = 3", "", "", "\"exchanges\""),
+        (
+            "[data.t]\nrows = 1\nkey = \"id\"\ncolumns = { id = \"{{row}}\" }",
+            "",
+            "",
+            "\"json\" or \"key\" of a table",
+        ),
+        ("[folder.f]\nfiles = { \"a.txt\" = 1 }", "", "", "a folder"),
+        (
+            "[data.t]\nrows = 1\ncolumns = { id = \"{{row}}\" }\n[backing.postgres.tables]\nt = \"id integer\"",
+            "",
+            "",
+            "\"backing\"",
+        ),
+        ("", "statements = { reads = 1 }", "", "\"statements\""),
+        ("", "load = false\n[request.otherwise]\nstatus = 404", "", "\"otherwise\""),
+        ("", "", "html = \"<p>\"", "\"html\""),
+        ("", "", "body = \"a\"\nencoding = [\"gzip\"]", "\"encoding\""),
+        (
+            "[data.t]\nrows = 1\ncolumns = { id = \"{{row}}\" }",
+            "",
+            "any-row = { table = \"t\" }",
+            "\"any-row\"",
+        ),
+    ];
+
+    fn contract(format: &str, head: &str, request: &str, answer: &str) -> Result<Contract, String> {
+        let text = format!(
+            "format = \"{format}\"\nname = \"sample\"\ntitle = \"\"\n{head}\n[[request]]\nname = \"other\"\nmethod = \"GET\"\n\
+             path = \"/other\"\n[request.response]\nstatus = 200\n[[request]]\nname = \"r\"\nmethod = \"GET\"\npath = \"/\"\n\
+             {request}\n[request.response]\nstatus = 200\n{answer}\n"
+        );
+        Contract::parse(&text, Path::new("contracts/sample.toml")).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_an_older_format_has_not_is_refused_with_the_format_that_it_needs() {
+        for (head, request, answer, what) in NEWER {
+            let error = contract("1.1", head, request, answer).unwrap_err();
+            assert!(
+                error.ends_with(&format!(": {what} needs format = \"1.2\" in the first line")),
+                "{error}"
+            );
+            if head.is_empty() {
+                let error = contract("1.0", head, request, answer).unwrap_err();
+                assert!(
+                    error.ends_with(&format!(": {what} needs format = \"1.2\" in the first line")),
+                    "{error}"
+                );
+            }
+            // Whatever else is wrong with it.
+            let error = contract("1.2", head, request, answer).err().unwrap_or_default();
+            assert!(!error.contains("needs format"), "{error}");
+        }
+        assert!(contract("1.0", "", "", "body = \"a\"").is_ok());
+    }
+
+    #[test]
+    fn the_oldest_format_needs_the_one_between_for_what_that_brought() {
+        let table = "[data.t]\nrows = 1\ncolumns = { id = \"{{row}}\" }";
+        let error = contract("1.0", table, "", "").unwrap_err();
+        assert!(error.ends_with(": a table needs format = \"1.1\" in the first line"), "{error}");
+        assert!(contract("1.1", table, "", "").is_ok());
+    }
 }

@@ -28,8 +28,6 @@ pub(super) const KINDS: [&str; 12] = [
     "add", "byte", "bytes", "captured", "env", "label", "multiply", "number", "phrase", "random", "rows",
     "text",
 ];
-/// Those of them that stand in answers alone.
-const OF_ANSWERS: [&str; 4] = ["add", "byte", "multiply", "rows"];
 /// The number of a row, in the columns of a table alone.
 pub(super) const ROW: &str = "row";
 /// The longest body that services of the catalogue have to take.
@@ -461,10 +459,11 @@ impl Placeholder {
             ("rows", None) if scope.answer && name.is_some() => Kind::Rows,
             _ => {
                 let tables = scope.tables.into_iter().flat_map(|tables| tables.keys().map(String::as_str));
-                // A captured value stands where columns may, and what is computed in answers.
+                // A captured value stands where columns may, and what follows from others in answers.
                 let may_stand = |word: &&str| match *word {
                     "captured" => scope.tables.is_some(),
-                    word => scope.answer || !OF_ANSWERS.contains(&word),
+                    "add" | "byte" | "multiply" | "rows" => scope.answer,
+                    _ => true,
                 };
                 let kinds = KINDS.into_iter().filter(may_stand);
                 let words = kinds.chain(scope.row.then_some(ROW)).chain(tables);

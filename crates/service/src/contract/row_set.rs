@@ -213,3 +213,6 @@ impl OrderKey {
         cell.parse().map_or_else(|_| OrderKey::Text(cell.to_owned()), OrderKey::Number)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,13 +3,16 @@
 
 use std::net::SocketAddr;
 
+use tare_load::exchange::{ExpectedBody, Flight, Judged};
+use tare_load::http1::Response;
+
 use super::bench::{Asked, Bench};
 use super::transcript::{CheckResult, Failure, Tried};
 use super::{CheckId, Options, weigh};
 use crate::backing::{Backing, BackingCounts};
 use crate::contract::{Contract, Level, Request};
 
-/// How often each request is sent, so that an answer out of a cache of the one before is found.
+/// How often each request is sent: the same twice, so that an answer out of a cache is found whatever it is kept by, and another.
 const TIMES: u64 = 3;
 
 /// A result for each request that says what it takes, and for each that changes something.
@@ -32,9 +35,8 @@ pub(crate) fn backing(
     };
     let requests = contract.requests.iter().filter(asks_it).collect();
     let results = bench.each(CheckId::Backing, requests, |bench, request, rng| {
-        let mut asked = || bench.any(request, rng);
-        let all: Vec<Asked<'_>> = (0..TIMES).map(|_| asked()).collect();
-        one_request(bench, request, all, backing)
+        let (asked, other) = (bench.any(request, rng), bench.any(request, rng));
+        one_request(bench, request, [&asked, &asked, &other], backing)
     });
     results.into_iter().map(|result| weigh(result, contract, options)).collect()
 }
@@ -42,7 +44,7 @@ pub(crate) fn backing(
 fn one_request(
     bench: &mut Bench<'_>,
     request: &Request,
-    all: Vec<Asked<'_>>,
+    all: [&Asked<'_>; TIMES as usize],
     backing: &mut Backing,
 ) -> Tried {
     let counted = |backing: &mut Backing| {
@@ -50,13 +52,23 @@ fn one_request(
     };
     bench.contract.forget_changes();
     counted(backing)?;
-    for asked in &all {
-        bench.ask_alone(asked)?;
+    for (turn, asked) in (1..).zip(all) {
+        let (_, response) = bench.ask_alone(asked)?;
+        note(asked, &response, turn);
     }
     let counts = counted(backing)?;
     let stored = backing.not_stored(request).map_err(|error| Failure::without_wire(error.to_string()))?;
     let wrong = wrong_counts(request, &counts).into_iter().chain(stored).collect::<Vec<_>>().join("; ");
     if wrong.is_empty() { Ok(None) } else { Err(Failure::without_wire(wrong)) }
+}
+
+/// Has a judge take note of what an answer says that is stored. Each answer came before the next request was sent.
+fn note(asked: &Asked<'_>, response: &Response, turn: u64) {
+    if let ExpectedBody::Judged(Judged(judge)) = &asked.expected.body {
+        let flight = Flight { sent_ns: 2 * turn, answered_ns: 2 * turn + 1 };
+        // That it is right was seen.
+        judge.is_right(&response.body, flight);
+    }
 }
 
 /// What was counted and should not have been.

@@ -1,4 +1,4 @@
-//! The program that the services of these tests run: `fake-service`, of the package tare-service.
+//! The programs that the services of these tests run: `fake-service` and `cheating-service`, of the package tare-service.
 
 use std::{
     net::TcpStream,
@@ -9,16 +9,20 @@ use std::{
 
 use super::{USUAL, free_port, within};
 
+pub static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| beside_tare("fake-service"));
+/// Of contracts with real work.
+pub static CHEATING: LazyLock<PathBuf> = LazyLock::new(|| beside_tare("cheating-service"));
+
 /// Beside tare where the whole workspace is tested, for cargo builds it then; built here where only this package is.
-pub static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
+fn beside_tare(name: &str) -> PathBuf {
     let beside = Path::new(env!("CARGO_BIN_EXE_tare")).parent().unwrap();
-    let program = beside.join("fake-service");
+    let program = beside.join(name);
     if !program.exists() {
-        build(beside);
+        build(name, beside);
     }
     assert!(program.exists(), "{} was built elsewhere", program.display());
     program
-});
+}
 
 /// A service that is not supervised, as that of `tare load` is.
 pub struct Fake {
@@ -51,22 +55,13 @@ impl Drop for Fake {
 }
 
 /// `TARGET[/TRIPLE]/PROFILE` is the folder to build into; the profile that lies in `debug` is called `dev`.
-fn build(folder: &Path) {
+fn build(program: &str, folder: &Path) {
     let profile = match folder.file_name().and_then(|name| name.to_str()).unwrap() {
         "debug" => "dev",
         name => name,
     };
     let built = Command::new(env!("CARGO"))
-        .args([
-            "build",
-            "--quiet",
-            "--package",
-            "tare-service",
-            "--bin",
-            "fake-service",
-            "--profile",
-            profile,
-        ])
+        .args(["build", "--quiet", "--package", "tare-service", "--bin", program, "--profile", profile])
         .arg("--target-dir")
         .arg(folder.parent().unwrap())
         .current_dir(env!("CARGO_MANIFEST_DIR"))

@@ -70,6 +70,16 @@ pub fn manifest(name: &str, mode: &str) -> String {
     MANIFEST.replace("NAME", name).replace("MODE", mode).replace("PROGRAM", program)
 }
 
+/// The manifest of a service of real work, which cheats in this way.
+pub fn cheating(cheat: &str, contracts: &[&str]) -> String {
+    let program = fake::CHEATING.to_str().unwrap();
+    let manifest = MANIFEST.replace("NAME", cheat).replace("FAKE = \"MODE\"", &format!("CHEAT = {cheat:?}"));
+    let declared = format!("contracts = {contracts:?}");
+    let of_fake = r#"contracts = ["hello", "rest", "strings", "api", "bare"]"#;
+    let without_bare = manifest.replace("arguments     = { bare = [\"--bare\"] }\n", "");
+    without_bare.replace(of_fake, &declared).replace("PROGRAM", program)
+}
+
 /// An experiment over services, with this number of blocks.
 pub fn experiment(services: &[&str], blocks: usize) -> String {
     let quoted: Vec<String> = services.iter().map(|name| format!("{name:?}")).collect();

@@ -232,3 +232,95 @@ proptest! {
         }
     }
 }
+
+/// A contract of format 1.2 with this before its request.
+fn newest(head: &str, ask: &str, answer: &str) -> Result<Contract, String> {
+    let text = text(head, ask, answer).replacen("1.1", "1.2", 1);
+    Contract::parse(&text, Path::new("shop.toml")).map_err(|error| error.to_string())
+}
+
+const FOLDER: &str = "[folder.pages.files]\n'index.html' = 3000\n'logo.png' = 40\n'a.css' = 1\n";
+
+#[test]
+fn a_folder_holds_files_of_its_names_and_lengths_which_requests_draw() {
+    let place = tempfile::tempdir().unwrap();
+    let contract = newest(FOLDER, "path = '/pages/{{pages.name}}'", "body = '{{pages.content}}'").unwrap();
+    let contract = contract.with_tables(7, place.path()).unwrap();
+    let (variable, folder) = table(&contract).variable().unwrap();
+    assert_eq!(variable, "FOLDER_PAGES");
+    let read = |name: &str| std::fs::read_to_string(Path::new(&folder).join(name)).unwrap();
+    assert_eq!(["a.css", "index.html", "logo.png"].map(|name| read(name).len()), [1, 3000, 40]);
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 3, "nothing else lies there");
+    let mut names = BTreeSet::new();
+    for seed in 0..30 {
+        let exchange = exchange(&contract, seed);
+        let request = std::str::from_utf8(&exchange.request).unwrap();
+        let name = request["GET /pages/".len()..].split(' ').next().unwrap();
+        assert_eq!(exchange.expected.body, ExpectedBody::Exact(read(name).into_bytes()));
+        names.insert(name.to_owned());
+    }
+    assert_eq!(names.len(), 3);
+    let before = read("index.html");
+    newest(FOLDER, "path = '/'", "").unwrap().with_tables(8, place.path()).unwrap();
+    assert_ne!(before, read("index.html"), "of another seed it has another content");
+}
+
+#[test]
+fn what_is_wrong_with_a_folder_is_named() {
+    let error = |folder: &str| newest(folder, "path = '/'", "").unwrap_err();
+    assert_snapshot!(error("[folder.pages]\nfiles = {}\n"), @r#"shop.toml:4: the table "pages" needs "file", or "rows" and "columns""#);
+    for name in ["../x", "a/b", ".hidden", "", "é"] {
+        assert!(
+            error(&format!("[folder.pages.files]\n'{name}' = 3\n"))
+                .contains("of a folder needs a name of A-Z"),
+            "{name}"
+        );
+    }
+    assert!(error("[folder.pages.files]\n'a' = 0\n").contains("and 1 to 16777216 bytes"));
+    assert!(error("[folder.pages.files]\n'a' = 16777217\n").contains("and 1 to 16777216 bytes"));
+    assert_snapshot!(error(&format!("{MADE}[folder.items.files]\n'a' = 1\n")), @r#"shop.toml:7: the name "items" is there twice"#);
+    assert!(error("[folder.label.files]\n'a' = 1\n").contains("has the name of a placeholder"));
+}
+
+#[test]
+fn a_table_with_json_is_given_as_an_array_of_its_rows() {
+    let place = tempfile::tempdir().unwrap();
+    let json = "json = '{\"id\": {{items.id}}, \"name\": \"{{items.name}} \\\"x\\\"\", \"tags\": [\"{{items.price}}\"]}'";
+    let contract =
+        newest(&format!("{MADE}{json}\n"), ASK, JSON).unwrap().with_tables(7, place.path()).unwrap();
+    let (variable, file) = table(&contract).variable().unwrap();
+    assert!(variable == "DATA_ITEMS" && file.ends_with("/shop.items.json"), "{file}");
+    let rows: Vec<serde_json::Value> =
+        serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(rows.len(), 1000);
+    for (place, row) in rows.iter().enumerate() {
+        let [id, name, price] = <[String; 3]>::try_from(table(&contract).row(place as u64)).unwrap();
+        let right = serde_json::json!({ "id": id.parse::<u64>().unwrap(), "name": format!("{name} \"x\""), "tags": [price] });
+        assert_eq!(*row, right);
+    }
+}
+
+#[test]
+fn what_is_wrong_with_the_json_or_the_key_of_a_table_is_named() {
+    let error = |more: &str| newest(&format!("{MADE}{more}\n"), ASK, JSON).unwrap_err();
+    assert_snapshot!(error("key = 'ids'"), @r#"shop.toml:7: the table "items" has no column "ids"; did you mean "id"?"#);
+    assert!(
+        error("json = '{\"id\": {{items.id}}'").contains("this is no JSON once its placeholders are filled")
+    );
+    assert!(error("json = '{\"name\": {{items.name}}}'").contains("put quotes around it"));
+    assert!(error("json = '{\"id\": {{items.ids}}}'").contains("did you mean"));
+    assert!(error("json = '{\"id\": {{other.id}}}'").contains("unknown placeholder"));
+}
+
+#[test]
+fn a_table_in_a_database_is_written_as_it_is_copied_there() {
+    let place = tempfile::tempdir().unwrap();
+    let head = format!(
+        "{MADE}json = '{{\"id\": {{{{items.id}}}}}}'\nkey = 'id'\n[backing.postgres.tables]\nitems = 'id integer'\n"
+    );
+    let contract = newest(&head, ASK, JSON).unwrap().with_tables(7, place.path()).unwrap();
+    assert!(table(&contract).file().unwrap().ends_with("shop.items.csv"));
+    assert_eq!(contract.given_tables().count(), 0);
+    assert_eq!(table(&contract).row_as_json(4).unwrap(), "{\"id\": 5}", "its form is kept");
+    assert_eq!(table(&contract).key(), Some(0));
+}

@@ -123,3 +123,85 @@ impl fmt::Display for Computed {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand::SeedableRng;
+
+    use super::*;
+
+    fn parse(inside: &str) -> Option<Computed> {
+        Computed::parse(inside, None).map(|parsed| parsed.unwrap_or_else(|error| panic!("{inside}: {error}")))
+    }
+
+    /// Where names have these values.
+    fn value(inside: &str, named: &[(&str, &str)]) -> String {
+        let captured = named.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+        parse(inside).unwrap().value(&mut Values::new(&mut rng, None).with(&captured))
+    }
+
+    #[test]
+    fn sums_products_and_bytes_follow_from_their_operands() {
+        assert_eq!(value("add:1:2:a", &[("a", "39")]), "42");
+        assert_eq!(value("multiply:a:b:7", &[("a", "2"), ("b", "3")]), "42");
+        assert_eq!(value("byte:text:at", &[("text", "aé"), ("at", "0")]), "97");
+        assert_eq!(value("byte:text:at", &[("text", "aé"), ("at", "2")]), "169", "a byte, and no character");
+    }
+
+    #[test]
+    fn what_cannot_be_computed_is_a_number_nevertheless() {
+        assert_eq!(value("add:a:1", &[("a", "-5")]), "1");
+        assert_eq!(value("multiply:a:2", &[("a", "18446744073709551615")]), u64::MAX.to_string());
+        assert_eq!(value("add:a:1", &[("a", "18446744073709551615")]), u64::MAX.to_string());
+        for at in ["1", "99999999999999999999", "", "x"] {
+            assert_eq!(value("byte:text:at", &[("text", "a"), ("at", at)]), "0", "{at:?}");
+        }
+    }
+
+    #[test]
+    fn only_its_own_words_begin_one_and_each_has_its_operands() {
+        assert!(
+            ["add", "subtract:1:2", "label.add", "number:1-2", ""]
+                .iter()
+                .all(|inside| Computed::parse(inside, None).is_none())
+        );
+        for wrong in [
+            "add:",
+            "add:1",
+            "multiply:2",
+            "byte:a",
+            "byte:1:a",
+            "byte:a:b:c",
+            "add:1:",
+            "add:1:B",
+            "add:1:t.c",
+        ] {
+            let error = Computed::parse(wrong, None).unwrap().unwrap_err();
+            assert_eq!(error, PlaceholderError::Operands { placeholder: wrong.to_owned() });
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_read_as_it_is_written(
+            operation in "add|multiply", operands in proptest::collection::vec("[a-z][a-z0-9_-]{0,8}|[1-9][0-9]{0,15}", 2..5),
+        ) {
+            let inside = format!("{operation}:{}", operands.join(":"));
+            let computed = parse(&inside).unwrap();
+            prop_assert_eq!(computed.to_string(), inside.clone());
+            prop_assert_eq!(parse(&computed.to_string()), Some(computed.clone()));
+            let names = operands.iter().map(String::as_str).filter(|operand| operand.parse::<u64>().is_err());
+            prop_assert_eq!(computed.names().collect::<Vec<_>>(), names.collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn it_is_the_arithmetic_of_integers(numbers in proptest::collection::vec(0..1_000_000_u64, 2..4)) {
+            let texts: Vec<String> = numbers.iter().map(u64::to_string).collect();
+            let inside = |word: &str| format!("{word}:{}", texts.join(":"));
+            prop_assert_eq!(value(&inside("add"), &[]), numbers.iter().sum::<u64>().to_string());
+            prop_assert_eq!(value(&inside("multiply"), &[]), numbers.iter().product::<u64>().to_string());
+        }
+    }
+}

@@ -56,3 +56,60 @@ fn content(name: &str, bytes: usize, rng: &mut impl Rng) -> String {
 fn word(rng: &mut impl Rng) -> String {
     (0..rng.random_range(2..10)).map(|_| char::from(rng.random_range(b'a'..=b'z'))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::io::Write;
+
+    use super::*;
+
+    fn files() -> Vec<(String, usize)> {
+        [("app.js", 20_000), ("site.css", 20_000), ("font.woff2", 20_000), ("photo.webp", 5), ("one.txt", 1)]
+            .map(|(name, bytes)| (name.to_owned(), bytes))
+            .into()
+    }
+
+    fn compressed(text: &str) -> usize {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(text.as_bytes()).unwrap();
+        encoder.finish().unwrap().len()
+    }
+
+    #[test]
+    fn each_file_has_its_length_and_a_content_of_the_seed() {
+        let files = files();
+        let of_seed = |seed| FilesMade::default().get(&files, seed).to_vec();
+        let made = of_seed(7);
+        let lengths: Vec<usize> = made.iter().map(String::len).collect();
+        assert_eq!(lengths, [20_000, 20_000, 20_000, 5, 1]);
+        assert_eq!(made, of_seed(7));
+        assert!(made[..4].iter().zip(&of_seed(8)).all(|(one, other)| one != other));
+        assert_eq!(made[..4].iter().collect::<BTreeSet<_>>().len(), 4, "no two are alike");
+        assert!(
+            made.iter().all(|content| content.is_ascii()),
+            "a byte is a character, so that each can be cut anywhere"
+        );
+    }
+
+    #[test]
+    fn a_text_compresses_as_texts_do_and_what_is_compressed_does_not() {
+        let files = files();
+        let made = FilesMade::default();
+        let made = made.get(&files, 7);
+        for text in &made[..2] {
+            let share = compressed(text) as f64 / text.len() as f64;
+            assert!((0.2..0.6).contains(&share), "{share}");
+        }
+        // Printable characters have less than seven bits of eight each.
+        assert!(compressed(&made[2]) as f64 > 0.8 * made[2].len() as f64);
+    }
+
+    #[test]
+    fn they_are_made_once_for_all_copies() {
+        let files = files();
+        let made = FilesMade::default();
+        let copy = made.clone();
+        assert_eq!(made.get(&files, 7).as_ptr(), copy.get(&files, 7).as_ptr());
+    }
+}
