@@ -49,7 +49,7 @@ pub struct KernelShare {
     pub share: f64,
     /// Half of a 95% interval: of counting ticks, and of rounding each reading to one.
     pub resolution: f64,
-    /// So many were counted.
+    /// How many were counted.
     pub ticks: u64,
 }
 

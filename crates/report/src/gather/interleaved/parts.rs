@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gateway_is_told_what_it_waited_for() {
+    fn a_gateway_has_an_upstream_and_no_database() {
         let counts = BackingCounts { upstream_requests: Some(1), ..BackingCounts::default() };
         let section = section(&compute(&changed(|sample| sample.host.backing = Some(counts)))).unwrap();
         assert!(section.title.ends_with("service and upstream") && !section.lead.contains("PostgreSQL"));
