@@ -82,7 +82,8 @@ fn what_is_honest_passes_all_contracts() {
     let check = |contract: &&str| {
         let workspace = workspace(&["none"]);
         let ended = workspace.tare(&["verify", "none", "--contract", contract]);
-        let right = ended.code() == Some(0) && ended.stdout.contains("\n1 passed, 0 failed, 0 not on this machine; seed ");
+        let right = ended.code() == Some(0)
+            && ended.stdout.contains("\n1 passed, 0 failed, 0 not on this machine; seed ");
         (!right).then(|| format!("{contract}: {ended}"))
     };
     let wrong = wrong_of(&CONTRACTS, AT_ONCE, check);

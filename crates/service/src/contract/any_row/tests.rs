@@ -182,7 +182,7 @@ proptest! {
     }
 }
 
-/// All orders of so many.
+/// All orders of this number.
 fn orders(count: usize) -> Vec<Vec<usize>> {
     if count == 0 {
         return vec![Vec::new()];

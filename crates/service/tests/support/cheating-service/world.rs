@@ -21,7 +21,7 @@ const WRITE: &str = "UPDATE world SET randomnumber = new.number FROM (SELECT unn
                      WHERE world.id = new.id";
 const FORTUNES: &str = "SELECT id, message FROM fortune";
 const ADDED: &str = "Additional fortune added at request time.";
-/// Of the rows of an answer one in so many is lost.
+/// Of the rows of this number of answers, one is lost.
 const LOST_EVERY: usize = 20;
 /// And of all rows.
 const LOST_RARELY: u64 = 1000;
