@@ -80,6 +80,8 @@ venv_is_here() {
 }
 otava_is_here() { command -v otava; }
 benchstat_is_here() { command -v benchstat; }
+# Debian keeps the server beside its PATH.
+postgres_is_here() { command -v postgres >/dev/null || compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null; }
 wrk_is_here() { command -v wrk; } # asked for its version it fails, and httperf loads port 80
 h2load_is_here() { command -v h2load; }
 nghttpd_is_here() { command -v nghttpd; }
@@ -99,6 +101,7 @@ list_needs() {
     need tare rust_is_here 'cargo-web rustc-web rust-web-clippy'
     need lint clippy_is_here rust-web-clippy
     need go venv_is_here 'python3 python3-venv'
+    need database postgres_is_here postgresql
     need crosscheck venv_is_here 'python3 python3-venv'
     need crosscheck wrk_is_here wrk
     need crosscheck h2load_is_here nghttp2-client
