@@ -14,8 +14,8 @@ use kit::peer::serve;
 use kit::tls::speaking;
 use kit::wire::answer_with;
 use tare_load::{
-    BodyJudge, Clock, DriverChoice, DriverKind, ExchangePool, ExpectedBody, Failure, Flight, Generator, Judged,
-    Monotonic, Protocol, Quota, Settings,
+    BodyJudge, Clock, DriverChoice, DriverKind, ExchangePool, ExpectedBody, Failure, Flight, Generator,
+    Judged, Monotonic, Protocol, Quota, Settings,
 };
 
 const CONNECTIONS: usize = 6;
@@ -134,7 +134,10 @@ fn a_judge_sees_each_answer_with_the_instants_between_which_it_was_under_way() {
         for (body, Flight { sent_ns, answered_ns }) in &seen {
             let (came_ns, went_ns) = instants[body];
             assert!(began_ns <= *sent_ns && *sent_ns <= came_ns, "{what}: {body} came before it was sent");
-            assert!(went_ns <= *answered_ns && *answered_ns <= ended_ns, "{what}: {body} was answered before its answer went");
+            assert!(
+                went_ns <= *answered_ns && *answered_ns <= ended_ns,
+                "{what}: {body} was answered before its answer went"
+            );
         }
     }
 }

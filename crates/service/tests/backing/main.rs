@@ -36,8 +36,14 @@ impl Bench {
 
     fn start(&self, contract: &Contract) -> Backing {
         let folder = self.folder.path();
-        let ground =
-            Ground { supervisor: &self.supervisor, folder, stem: "a-test", cpus: &[], connections: 4, seed: SEED };
+        let ground = Ground {
+            supervisor: &self.supervisor,
+            folder,
+            stem: "a-test",
+            cpus: &[],
+            connections: 4,
+            seed: SEED,
+        };
         Backing::start(contract, &ground).unwrap()
     }
 
@@ -63,7 +69,10 @@ fn counts(reads: u64, rows_read: u64, rows_written: u64) -> BackingCounts {
 fn folders() -> Vec<PathBuf> {
     let own = format!("tare-{}-", std::process::id());
     let entries = std::fs::read_dir("/dev/shm").into_iter().flatten().flatten();
-    entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&own)).map(|entry| entry.path()).collect()
+    entries
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(&own))
+        .map(|entry| entry.path())
+        .collect()
 }
 
 #[test]
@@ -73,7 +82,9 @@ fn a_database_is_made_filled_and_counted_and_gone() {
     let began = Instant::now();
     let mut backing = bench.start(&contract);
     let took = began.elapsed();
-    eprintln!("PostgreSQL with 100,000 items is ready after {took:.1?}; {QUIET:?} is the bound on a quiet machine");
+    eprintln!(
+        "PostgreSQL with 100,000 items is ready after {took:.1?}; {QUIET:?} is the bound on a quiet machine"
+    );
 
     let table = contract.tables().next().unwrap();
     let mut client = client(&backing);
@@ -126,14 +137,20 @@ fn a_database_that_is_killed_is_dead_with_its_reason() {
     let contract = bench.contract("fortunes");
     let mut backing = bench.start(&contract);
     let mut client = client(&backing);
-    let pid: String = client.query_one("SELECT pg_read_file('postmaster.pid')", &[]).map_or_else(|_| String::new(), |row| row.get(0));
+    let pid: String = client
+        .query_one("SELECT pg_read_file('postmaster.pid')", &[])
+        .map_or_else(|_| String::new(), |row| row.get(0));
     assert_eq!(pid, "", "a service is no superuser");
     let log = std::fs::read_dir(bench.folder.path()).unwrap().flatten().count();
     assert!(log > 0, "what it prints is kept");
     let folder = folders().into_iter().next().unwrap();
     let pid = std::fs::read_to_string(folder.join("data/postmaster.pid")).unwrap();
     let pid: i32 = pid.lines().next().unwrap().parse().unwrap();
-    rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::KILL).unwrap();
+    rustix::process::kill_process(
+        rustix::process::Pid::from_raw(pid).unwrap(),
+        rustix::process::Signal::KILL,
+    )
+    .unwrap();
     let deadline = Instant::now() + Duration::from_secs(20);
     while backing.death().is_none() {
         assert!(Instant::now() < deadline);

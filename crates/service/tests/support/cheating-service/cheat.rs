@@ -37,13 +37,17 @@ const ALL: [(Cheat, &str, &str); 15] = [
     (
         Cheat::LosesUpdatesRarely,
         "loses-updates-rarely",
-        "updates: in one row of 1000 the old number is written, and another one answered",
+        "updates: the same in one row of 1000, and only while another update is under way",
     ),
     (Cheat::ForgetsChange, "forgets-change", "crud: a change is answered and not written"),
     (Cheat::EchoesLength, "echoes-length", "upload: answers the Content-Length without reading the body"),
     (Cheat::MixesUp, "mixes-up", "crud, gateway: two answers under way are swapped, one in 200"),
     (Cheat::CompressesOther, "compresses-other", "compress: what is compressed is another answer"),
-    (Cheat::CachesGateway, "caches-gateway", "gateway: an item that was asked for once is answered out of memory"),
+    (
+        Cheat::CachesGateway,
+        "caches-gateway",
+        "gateway: an item that was asked for once is answered out of memory",
+    ),
     (Cheat::CachesItems, "caches-items", "crud: an item that was read once is answered out of memory"),
 ];
 

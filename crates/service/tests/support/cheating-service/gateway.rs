@@ -27,7 +27,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Gateway {
     pub(crate) fn to(url: &str, cheat: Cheat) -> Result<Gateway, String> {
-        let address = url.strip_prefix("http://").ok_or_else(|| format!("UPSTREAM_URL is {url:?}"))?.to_owned();
+        let address =
+            url.strip_prefix("http://").ok_or_else(|| format!("UPSTREAM_URL is {url:?}"))?.to_owned();
         let (idle, known) = (Mutex::default(), Mutex::default());
         Ok(Gateway { cheat, mixer: Mixer::new(cheat), address, idle, known })
     }

@@ -49,7 +49,8 @@ impl Incoming {
     pub(crate) fn head(&mut self) -> Result<Option<Head>, Trouble> {
         loop {
             if let Some(end) = self.bytes.windows(4).position(|window| window == b"\r\n\r\n") {
-                let head = std::str::from_utf8(&self.bytes[..end]).ok().and_then(parse).ok_or(Trouble::Malformed)?;
+                let head =
+                    std::str::from_utf8(&self.bytes[..end]).ok().and_then(parse).ok_or(Trouble::Malformed)?;
                 self.bytes.drain(..end + 4);
                 return Ok(Some(head));
             }
@@ -71,7 +72,8 @@ impl Incoming {
         }
         loop {
             let line = self.line()?;
-            let length = line.split(';').next().and_then(|length| u64::from_str_radix(length.trim(), 16).ok());
+            let length =
+                line.split(';').next().and_then(|length| u64::from_str_radix(length.trim(), 16).ok());
             match length.ok_or(Trouble::Malformed)? {
                 0 => break,
                 length => self.take(length, &mut body)?,
@@ -124,7 +126,9 @@ impl Head {
 
     /// The value of a parameter of the query.
     pub(crate) fn parameter(&self, name: &str) -> Option<String> {
-        let value = |pair: &str| pair.split_once('=').filter(|(known, _)| *known == name).map(|(_, value)| decoded(value));
+        let value = |pair: &str| {
+            pair.split_once('=').filter(|(known, _)| *known == name).map(|(_, value)| decoded(value))
+        };
         self.query.split('&').find_map(value)
     }
 }
@@ -207,7 +211,8 @@ impl Response {
             _ => "Not Found",
         };
         let (status, kind, length) = (self.status, self.content_type, self.body.len());
-        let mut text = format!("HTTP/1.1 {status} {reason}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n");
+        let mut text =
+            format!("HTTP/1.1 {status} {reason}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n");
         if let Some(encoding) = self.encoding {
             text += &format!("Content-Encoding: {encoding}\r\nVary: Accept-Encoding\r\n");
         }

@@ -46,7 +46,13 @@ struct Item {
 
 impl Item {
     fn of(row: &Row) -> Item {
-        Item { id: row.get(0), name: row.get(1), category: row.get(2), price: row.get(3), quantity: row.get(4) }
+        Item {
+            id: row.get(0),
+            name: row.get(1),
+            category: row.get(2),
+            price: row.get(3),
+            quantity: row.get(4),
+        }
     }
 
     fn json(&self) -> String {
@@ -59,7 +65,13 @@ impl Items {
         Items { cheat, mixer: Mixer::new(cheat), read: Mutex::default() }
     }
 
-    pub(crate) fn answer(&self, pool: &Pool, head: &Head, id: Option<&str>, body: &[u8]) -> Result<Response, Error> {
+    pub(crate) fn answer(
+        &self,
+        pool: &Pool,
+        head: &Head,
+        id: Option<&str>,
+        body: &[u8],
+    ) -> Result<Response, Error> {
         match (head.method.as_str(), id) {
             ("GET" | "HEAD", Some(id)) => self.one(pool, id),
             ("GET" | "HEAD", None) => Items::list(pool, head),
@@ -101,7 +113,8 @@ impl Items {
         let Ok(Given { name, category, price, quantity }) = serde_json::from_slice(body) else {
             return Ok(Response::error(400, "an item is needed"));
         };
-        let rows = pool.with(|connection| connection.query(CREATE, &[&name, &category, &price, &quantity]))?;
+        let rows =
+            pool.with(|connection| connection.query(CREATE, &[&name, &category, &price, &quantity]))?;
         Ok(Response { status: 201, ..Response::json(Item::of(&rows[0]).json()) })
     }
 
@@ -113,7 +126,8 @@ impl Items {
         if self.cheat == Cheat::ForgetsChange {
             return Ok(Response::json(Item { id, name, category, price, quantity }.json()));
         }
-        let rows = pool.with(|connection| connection.query(CHANGE, &[&id, &name, &category, &price, &quantity]))?;
+        let rows =
+            pool.with(|connection| connection.query(CHANGE, &[&id, &name, &category, &price, &quantity]))?;
         let item = rows.first().map(|row| Response::json(Item::of(row).json()));
         Ok(item.unwrap_or_else(|| Response::error(404, "not found")))
     }

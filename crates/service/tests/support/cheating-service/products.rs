@@ -51,7 +51,8 @@ impl Products {
     /// Those of a file.
     pub(crate) fn read(path: &str, cheat: Cheat) -> Result<Products, String> {
         let text = std::fs::read(path).map_err(|error| format!("DATA_PRODUCTS: {path}: {error}"))?;
-        let products = serde_json::from_slice(&text).map_err(|error| format!("DATA_PRODUCTS: {path}: {error}"))?;
+        let products =
+            serde_json::from_slice(&text).map_err(|error| format!("DATA_PRODUCTS: {path}: {error}"))?;
         Ok(Products { cheat, products })
     }
 
