@@ -133,7 +133,8 @@ fn reason_under_load(contract: &str, cheat: &str) -> String {
     let ended = workspace.tare(&["run", "experiments/tiny.toml", "--json"]);
     let report = ended.json();
     let honest = row(&report, "none");
-    assert!(honest["reason"].is_null(), "{honest} {ended}");
+    // Whether its throughput is valid is up to whoever else is at work on this machine.
+    assert_eq!(honest["state"], "measured", "{honest}");
     assert_eq!(honest["errors"], 0, "{honest}");
     let cheat = row(&report, cheat);
     format!("{} {}", cheat["reason"].as_str().unwrap_or_default(), cheat["warnings"])

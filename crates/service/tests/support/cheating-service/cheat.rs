@@ -37,7 +37,7 @@ const ALL: [(Cheat, &str, &str); 15] = [
     (
         Cheat::LosesUpdatesRarely,
         "loses-updates-rarely",
-        "updates: in one row of 1000 the old number is written, and another one answered",
+        "updates: the same in one row of 1000, and only while another update is under way",
     ),
     (Cheat::ForgetsChange, "forgets-change", "crud: a change is answered and not written"),
     (Cheat::EchoesLength, "echoes-length", "upload: answers the Content-Length without reading the body"),
