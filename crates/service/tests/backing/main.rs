@@ -36,11 +36,7 @@ impl Bench {
 
     fn start(&self, contract: &Contract) -> Backing {
         let folder = self.folder.path();
-<<<<<<< HEAD
         let ground = BackingGround {
-=======
-        let ground = Ground {
->>>>>>> help19-cheat
             supervisor: &self.supervisor,
             folder,
             stem: "a-test",
