@@ -108,7 +108,7 @@ fn a_database_is_made_filled_and_counted_and_gone() {
     assert!(!folders().is_empty());
     drop(client);
     drop(backing);
-    assert_eq!(folders(), [PathBuf::new(); 0]);
+    assert!(folders().is_empty(), "{:?}", folders());
 }
 
 #[test]
