@@ -227,7 +227,7 @@ impl Shares {
         let by_idle = some(&|slice| Some(slice.host.foreign_cpu_ns? as f64), all);
         let by_ticks = some(&busy_ns, all);
         let with_backing_ns =
-            |slice: &Sample| Some((slice.host.server_cpu_ns + slice.host.backing_cpu_ns?) as f64);
+            |slice: &Sample| Some((slice.host.server_cpu_ns + slice.host.sharing_cpu_ns()?) as f64);
         Shares {
             server: share(slices.iter().map(|slice| slice.host.server_cpu_ns as f64).sum(), threads),
             with_backing: some(&with_backing_ns, pinning.server.len()),

@@ -147,6 +147,9 @@ pub struct Stopped {
     /// How it stopped, where that was not clean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unclean_stop: Option<String>,
+    /// What it worked with said of itself: version and settings of its database. Absent if there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backing: Option<String>,
     /// Where its threads could run after its last slice, and how urgently.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,

@@ -215,6 +215,9 @@ pub struct ProcessFacts {
     /// How it stopped, where that was not clean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unclean_stop: Option<String>,
+    /// What it worked with said of itself: version and settings of its database. Absent if there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backing: Option<String>,
     /// Where its threads could run after the load, and how urgently.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
@@ -400,9 +403,13 @@ impl HostUsage {
         self.generator_cpu_ns.saturating_sub(self.generator_polled_ns)
     }
 
+    /// CPU time of what the service works with, on the service's CPUs. Absent if that is nothing.
+    pub fn sharing_cpu_ns(&self) -> Option<u64> {
+        self.backing_cpu_ns.filter(|_| !self.backing_is_apart)
+    }
+
     /// CPU time of all that belongs to the experiment, on the CPUs of service and generator.
     pub fn own_cpu_ns(&self) -> u64 {
-        let backing_ns = self.backing_cpu_ns.filter(|_| !self.backing_is_apart).unwrap_or(0);
-        self.server_cpu_ns + backing_ns + self.generator_cpu_ns + self.link_cpu_ns()
+        self.server_cpu_ns + self.sharing_cpu_ns().unwrap_or(0) + self.generator_cpu_ns + self.link_cpu_ns()
     }
 }

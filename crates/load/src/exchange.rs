@@ -2,7 +2,7 @@
 //!
 //! It knows no contract files and builds no requests; it does not look into the request at all.
 
-use std::{fmt, ops::RangeInclusive, sync::Arc};
+use std::{collections::BTreeMap, fmt, ops::RangeInclusive, sync::Arc};
 
 use serde_json::Value;
 
@@ -232,6 +232,14 @@ impl ExchangePool {
     /// All of them.
     pub(crate) fn exchanges(&self) -> &[Exchange] {
         &self.exchanges
+    }
+
+    /// Counts of exchanges, added up by their names; names without any are left out.
+    pub(crate) fn by_name(&self, counts: &[u64]) -> BTreeMap<String, u64> {
+        let counted = self.exchanges.iter().zip(counts).filter(|(_, count)| **count > 0);
+        let mut by_name = BTreeMap::<&str, u64>::new();
+        counted.for_each(|(exchange, count)| *by_name.entry(&exchange.name).or_default() += count);
+        by_name.into_iter().map(|(name, count)| (name.to_owned(), count)).collect()
     }
 
     /// The longest body that is expected, as far as it is known.

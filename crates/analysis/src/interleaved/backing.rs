@@ -1,6 +1,8 @@
 //! What a request costs in the service and in what it works with, apart: a database, a server behind it. The framework and the driver
 //! are in the service's part, because both run in its processes.
 
+use std::collections::BTreeSet;
+
 use tare_bench::sample::{CpuByMode, Sample};
 
 use super::{
@@ -32,6 +34,8 @@ pub enum BackingKind {
 #[derive(Debug, Clone, PartialEq)]
 pub struct BackingCost {
     pub kind: BackingKind,
+    /// What it said of itself, which are version and settings of a database: each that was met.
+    pub settings: Vec<String>,
     /// CPU time of its processes; the mean of the blocks.
     pub cpu_ns_per_request: Estimate,
     /// With the service's: the sum of the two figures, whose interval is that of the sums of the blocks. Absent if the service's is
@@ -60,6 +64,7 @@ pub(super) fn compute(blocks: &Blocks) -> Option<BackingCost> {
         cpu_ns_per_request: level(|block| block.backing_cpu_ns_per_request(), blocks)?,
         total_cpu_ns_per_request: level(total, blocks),
         kind: kind(&slices),
+        settings: settings(blocks),
         kernel: KernelShare::of(&slices),
         rss_bytes: level(|block| Some(most_resident(block)? as f64), blocks),
     })
@@ -69,6 +74,11 @@ pub(super) fn compute(blocks: &Blocks) -> Option<BackingCost> {
 fn total(block: &Block) -> Option<f64> {
     let service = Some(block.cpu_ns_per_request()).filter(|ns| *ns > 0.0)?;
     Some(service + block.backing_cpu_ns_per_request()?)
+}
+
+fn settings(blocks: &Blocks) -> Vec<String> {
+    let said = blocks.values().filter_map(|block| block.stopped?.backing.clone());
+    said.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 fn most_resident(block: &Block) -> Option<u64> {

@@ -1,10 +1,12 @@
 //! What a service works with, around a load: what was asked of it is counted, and what was said to be stored is looked for. It is frozen
 //! with the service; its own connection is used while the service stands still, so that neither is measured.
 
+use std::{cmp::Ordering, collections::BTreeMap};
+
 use tare_load::RunReport;
 use tare_service::{
     backing::{BackingCounts, BackingError},
-    contract::{Contract, Request, Statements},
+    contract::{Contract, Statements},
 };
 
 use super::{Bench, process::Running};
@@ -55,8 +57,8 @@ impl Bench<'_> {
             Vec::new()
         };
         ready.backing.freeze()?;
-        let answered = report.total.tally.answered;
-        let wrong = if is_whole { wrong_counts(contract, answered, &counts) } else { Vec::new() };
+        let wrong =
+            if is_whole { wrong_counts(contract, &report.answered_by_name, &counts) } else { Vec::new() };
         match wrong.into_iter().chain(stored).collect::<Vec<_>>().join("; ") {
             reason if reason.is_empty() => Ok(Some(counts)),
             reason => Err(RowFailure(reason).into()),
@@ -74,56 +76,125 @@ fn of_backing(error: BackingError) -> ExecutorError {
     RowFailure(error.to_string()).into()
 }
 
-/// A count of a statement, and what an answer takes of it.
-struct StatementCount {
+/// A kind of what is counted, and how many an answer takes.
+struct Kind {
     what: &'static str,
     of: fn(&Statements) -> Option<u32>,
     got: Option<u64>,
 }
 
-/// What was counted and cannot be, whatever the mix of the answers was.
-fn wrong_counts(contract: &Contract, answered: u64, counts: &BackingCounts) -> Vec<String> {
-    let statements: Vec<Statements> =
-        contract.loaded().filter_map(|request: &Request| request.statements).collect();
-    let is_known = statements.len() == contract.loaded().count();
-    let table = [
-        StatementCount { what: "queries", of: |of| of.reads.or(Some(0)), got: counts.reads },
-        StatementCount { what: "rows read", of: |of| of.rows_read.or(Some(0)), got: counts.rows_read },
-        StatementCount {
-            what: "rows written",
-            of: |of| of.rows_written.or(Some(0)),
-            got: counts.rows_written,
-        },
+/// What was counted and is not what these answers, by the names of their requests, take.
+fn wrong_counts(
+    contract: &Contract,
+    answered: &BTreeMap<String, u64>,
+    counts: &BackingCounts,
+) -> Vec<String> {
+    let all: u64 = answered.values().sum();
+    let kinds = [
+        Kind { what: "queries", of: |of| of.reads, got: counts.reads },
+        Kind { what: "rows read", of: |of| of.rows_read, got: counts.rows_read },
+        Kind { what: "rows written", of: |of| of.rows_written, got: counts.rows_written },
     ];
-    let of_database =
-        table.into_iter().filter(|_| is_known).filter_map(|StatementCount { what, of, got }| {
-            let each = || statements.iter().filter_map(of).map(u64::from);
-            let (least, most) = (each().min()? * answered, each().max()? * answered);
-            wrong_count(what, answered, least, most, got?)
-        });
+    let of_database = kinds
+        .into_iter()
+        .filter_map(|Kind { what, of, got }| wrong_count(what, all, taken(contract, answered, of)?, got?));
     let upstream = counts.upstream_requests.filter(|_| contract.backing.upstream.is_some());
-    let what = "requests to the server behind it";
-    of_database.chain(upstream.and_then(|got| wrong_count(what, answered, answered, answered, got))).collect()
+    let upstream = upstream.and_then(|got| wrong_count("requests to the server behind it", all, all, got));
+    of_database.chain(upstream).collect()
 }
 
-fn wrong_count(what: &str, answered: u64, least: u64, most: u64, got: u64) -> Option<String> {
-    let should = if least == most { least.to_string() } else { format!("{least} to {most}") };
-    (!(least..=most).contains(&got))
-        .then(|| format!("{answered} answers take {should} {what}, and {got} were counted: a cache, or statements for several rows"))
+/// How many these answers take. Absent if the contract does not say it of each of them.
+fn taken(
+    contract: &Contract,
+    answered: &BTreeMap<String, u64>,
+    of: fn(&Statements) -> Option<u32>,
+) -> Option<u64> {
+    let each = |(name, count): (&String, &u64)| {
+        let request = contract.requests.iter().find(|request| request.name == *name)?;
+        Some(u64::from(of(&request.statements?).unwrap_or(0)) * count)
+    };
+    answered.iter().map(each).sum()
+}
+
+fn wrong_count(what: &str, answered: u64, taken: u64, got: u64) -> Option<String> {
+    let why = match got.cmp(&taken) {
+        Ordering::Less => "a cache, or statements for several rows",
+        Ordering::Equal => return None,
+        Ordering::Greater => "the service asks more than once, or another program uses its database",
+    };
+    Some(format!("{answered} answers take {taken} {what}, and {got} were counted: {why}"))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
+    const CONTRACT: &str = r#"
+format = "1.2"
+name = "shop"
+title = "Items"
+
+[[request]]
+name = "read"
+method = "GET"
+path = "/"
+statements = { reads = 1, rows-read = 1 }
+[request.response]
+status = 200
+content-type = "text/plain"
+body = "a"
+
+[[request]]
+name = "list"
+method = "GET"
+path = "/list"
+statements = { reads = 1, rows-read = 20 }
+[request.response]
+status = 200
+content-type = "text/plain"
+body = "b"
+
+[[request]]
+name = "change"
+method = "PUT"
+path = "/"
+statements = { rows-written = 1 }
+[request.response]
+status = 200
+content-type = "text/plain"
+body = "c"
+"#;
+
+    fn wrong(answered: &[(&str, u64)], counts: BackingCounts) -> Vec<String> {
+        let contract = Contract::parse(CONTRACT, Path::new("shop.toml")).unwrap();
+        let answered = answered.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
+        wrong_counts(&contract, &answered, &counts)
+    }
+
     #[test]
-    fn a_count_is_wrong_if_no_mix_of_answers_explains_it() {
-        assert_eq!(wrong_count("queries", 10, 200, 200, 200), None);
+    fn the_mix_of_the_answers_says_what_they_take() {
+        let mix = [("read", 15), ("list", 2), ("change", 3)];
+        let right = BackingCounts {
+            reads: Some(17),
+            rows_read: Some(55),
+            rows_written: Some(3),
+            ..BackingCounts::default()
+        };
+        assert_eq!(wrong(&mix, right), [""; 0]);
         assert_eq!(
-            wrong_count("queries", 10, 200, 200, 10).unwrap(),
-            "10 answers take 200 queries, and 10 were counted: a cache, or statements for several rows"
+            wrong(&mix, BackingCounts { reads: Some(16), rows_read: Some(54), ..right }),
+            [
+                "20 answers take 17 queries, and 16 were counted: a cache, or statements for several rows",
+                "20 answers take 55 rows read, and 54 were counted: a cache, or statements for several rows"
+            ]
         );
-        assert_eq!(wrong_count("rows read", 10, 10, 200, 57), None);
-        assert!(wrong_count("rows read", 10, 10, 200, 9).unwrap().contains("take 10 to 200 rows read"));
+        assert_eq!(
+            wrong(&[], BackingCounts { reads: Some(1), ..BackingCounts::default() }),
+            [
+                "0 answers take 0 queries, and 1 were counted: the service asks more than once, or another program uses its database"
+            ]
+        );
     }
 }

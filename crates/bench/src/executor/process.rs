@@ -218,6 +218,7 @@ impl Bench<'_> {
             rss_bytes_peak: Some(process.rss_bytes_peak()).filter(|bytes| *bytes > 0),
             context_switches: process.context_switches(),
             latency: running.latency.iter().map(latency).collect(),
+            backing: running.ready.backing.describe(),
             placement,
             wrong_aside: running.wrong_aside.take(),
             handshakes: std::mem::take(&mut running.handshakes).all(),

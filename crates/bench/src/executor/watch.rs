@@ -90,6 +90,7 @@ mod tests {
             window_ns: elapsed_ns,
             elapsed_ns,
             total,
+            answered_by_name: [].into(),
             generator_cpu_ns: 0,
             generator_polled_ns: 0,
             threads: 1,

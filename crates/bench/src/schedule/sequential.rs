@@ -90,6 +90,7 @@ fn take(plan: &Plan, executor: &mut impl Executor, slot: Slot) -> Result<Sample,
         start_up_ns: start_up.map(|time| time.as_nanos() as u64).unwrap_or(0),
         rss_bytes_peak: stopped.rss_bytes_peak,
         unclean_stop: stopped.unclean_stop,
+        backing: stopped.backing,
         placement: stopped.placement,
         wrong_aside: stopped.wrong_aside,
     };

@@ -232,6 +232,7 @@ impl Generator {
         drop(parts);
         let (total, end) = gather(&told, self.threads.len(), load.interval.map(ns), watch);
         Ok(RunReport {
+            answered_by_name: self.pool.by_name(&end.answered),
             window_ns: end.window_ns,
             elapsed_ns: end.end_ns - end.start_ns,
             total,

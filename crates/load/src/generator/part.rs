@@ -37,6 +37,8 @@ pub(super) struct End {
     pub(super) interrupted: bool,
     pub(super) gone_since_ns: Option<u64>,
     pub(super) first_failure: Option<Sample>,
+    /// Right answers to each exchange of the pool.
+    pub(super) answered: Vec<u64>,
     pub(super) handshakes: Option<Handshakes>,
 }
 
@@ -79,6 +81,8 @@ impl End {
         self.polled_ns += end.polled_ns;
         self.interrupted |= end.interrupted;
         self.gone_since_ns = self.gone_since_ns.zip(end.gone_since_ns).map(|(own, other)| own.max(other));
+        self.answered.resize(self.answered.len().max(end.answered.len()), 0);
+        self.answered.iter_mut().zip(end.answered).for_each(|(own, more)| *own += more);
         if let Some(handshakes) = &end.handshakes {
             *self.handshakes.get_or_insert_default() += handshakes;
         }

@@ -1,5 +1,7 @@
 //! The report of a run, at its end and of its intervals. It knows no sockets.
 
+use std::collections::BTreeMap;
+
 use super::measures::Measures;
 use crate::driver::ChosenDriver;
 use crate::negotiated::Handshakes;
@@ -15,6 +17,8 @@ pub struct RunReport {
     pub elapsed_ns: u64,
     /// Everything counted and timed.
     pub total: Measures,
+    /// The part of `answered` of each name of an exchange.
+    pub answered_by_name: BTreeMap<String, u64>,
     /// CPU time of all worker threads, by the thread CPU clock.
     pub generator_cpu_ns: u64,
     /// The part of it in which they polled and nothing had come; 0 unless they do ([`Waiting::Poll`](crate::Waiting)).

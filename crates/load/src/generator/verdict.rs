@@ -187,6 +187,7 @@ mod tests {
             window_ns: 1_000_000_000,
             elapsed_ns: 1_000_000_000,
             total,
+            answered_by_name: [].into(),
             generator_cpu_ns: 500_000_000,
             generator_polled_ns: 0,
             threads: 1,

@@ -40,6 +40,8 @@ pub(super) struct Worker<C> {
     pub(super) connections: Vec<Connection>,
     pub(super) stamps: Stamps,
     pub(super) memos: Vec<Memo>,
+    /// Right answers to each exchange of the pool, in this run.
+    pub(super) answered: Vec<u64>,
     /// One for each connection; none without sequences.
     pub(super) sessions: Vec<Session>,
     pub(super) seed: u64,
@@ -57,6 +59,7 @@ impl<C: Client> Worker<C> {
             connections: (0..place.slots).map(|_| Connection::new(0)).collect(),
             stamps: Stamps::default(),
             memos: Vec::new(),
+            answered: Vec::new(),
             sessions: Vec::new(),
             seed,
             random: SplitMix64::stream(seed, place.worker as u64),
@@ -112,16 +115,20 @@ impl<C: Client> Worker<C> {
         now_ns: u64,
         look: impl FnOnce(&mut C, Expectation<'_>) -> Outcome,
     ) -> Outcome {
-        let Worker { client, connections, stamps, memos, sessions, pool, .. } = self;
+        let Worker { client, connections, stamps, memos, answered, sessions, pool, .. } = self;
         let Connection { exchange: index, in_flight, oldest, .. } = connections[slot];
         let flight = Flight { sent_ns: stamps.at(slot, oldest, 0).sent_ns, answered_ns: now_ns };
         let (listed, memo, is_last) = (&pool.exchanges()[index], &mut memos[index], in_flight == 1);
-        let Some(session) = sessions.get_mut(slot) else {
-            return look(client, Expectation { exchange: listed, memo, check, is_last, flight });
+        let outcome = match sessions.get_mut(slot) {
+            None => look(client, Expectation { exchange: listed, memo, check, is_last, flight }),
+            Some(session) => {
+                let (exchange, memo) = session.awaited().unwrap_or((listed, memo));
+                let outcome = look(client, Expectation { exchange, memo, check, is_last, flight });
+                session.conclude(listed, outcome, || client.response(slot))
+            }
         };
-        let (exchange, memo) = session.awaited().unwrap_or((listed, memo));
-        let outcome = look(client, Expectation { exchange, memo, check, is_last, flight });
-        session.conclude(listed, outcome, || client.response(slot))
+        answered[index] += u64::from(matches!(outcome, Outcome::Answered { .. }));
+        outcome
     }
 
     pub(super) fn open_connections(&self) -> usize {

@@ -86,6 +86,9 @@ pub(crate) fn kept_with_database(blocks: usize) -> StoredRun {
             let kernel_share = 0.2 + 0.1 * sample.row as f64;
             Database { cpu_ns_per_answer: 1_500.0, kernel_share, rss_bytes: 60 << 20 }.serve(sample);
         }
+        if let Record::Stopped(stopped) = record {
+            stopped.backing = Some("PostgreSQL 15.14 with shared_buffers=128MB, fsync=off".to_owned());
+        }
     }
     kept
 }
@@ -203,6 +206,7 @@ fn stopped(block: usize, row: usize, share: f64) -> Stopped {
         context_switches: Some(10),
         latency: [3, 1, 2].map(|times| Some(latency(base * times))).to_vec(),
         unclean_stop: None,
+        backing: None,
         placement: None,
         wrong_aside: None,
         handshakes: None,

@@ -75,6 +75,7 @@ impl<'a, C: Client> Run<'a, C> {
         let load = &shared.load;
         let patience_ns = ns(load.response_timeout).min(ns(load.connect_timeout));
         worker.stamps.resize(worker.connections.len(), load.pipeline);
+        worker.answered = vec![0; worker.pool.exchanges().len()];
         Run {
             timers: BinaryHeap::with_capacity(worker.slots()),
             queue: Queue::of(&load.schedule, worker),
@@ -299,6 +300,7 @@ impl<'a, C: Client> Run<'a, C> {
             interrupted: self.interrupted,
             gone_since_ns: self.ledger.gone_since_ns(),
             first_failure: self.ledger.first_failure.take(),
+            answered: std::mem::take(&mut self.worker.answered),
             handshakes: self.worker.client.tls().cloned(),
         };
         let measures = self.take_measures(end_ns);

@@ -92,6 +92,7 @@ fn slice(block: usize, row: usize, level: f64) -> [Record; 3] {
         context_switches: Some(100),
         latency: vec![Some(Latency { p50_ns: p99_ns / 2, p99_ns, ..Latency::default() })],
         unclean_stop: None,
+        backing: None,
         placement: None,
         wrong_aside: None,
         handshakes: None,

@@ -1,6 +1,8 @@
 //! Where the CPU time of a request goes, if a service works with something: the service in user mode and in the kernel, and what it
 //! works with.
 
+use std::collections::BTreeSet;
+
 use tare_analysis::{
     estimate::Estimate,
     interleaved::{BackingCost, BackingKind, KernelShare, Report, RowReport, State},
@@ -41,11 +43,18 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     let rows: Vec<Parts> = measured.filter_map(|row| Some((row, row.backing.as_ref()?))).collect();
     let lead = format!("CPU time of a request. Driver and framework are in the service's part; {of_it}.");
     let title = "CPU time of service and ".to_owned() + name;
-    let notes = resolution(&rows);
+    let notes = resolution(&rows).into_iter().chain(settings(&rows));
     let chart = chart(name, &rows);
     let table = columns(name).table(&title, rows);
     let section = Section::new("parts", &title, &lead, table).brief();
     Some(notes.into_iter().fold(Section { charts: chart.into_iter().collect(), ..section }, Section::note))
+}
+
+/// Databases of other versions or settings are other experiments.
+fn settings(rows: &[Parts]) -> Vec<String> {
+    let said = rows.iter().flat_map(|(_, backing)| backing.settings.iter());
+    let each: BTreeSet<&String> = said.collect();
+    each.into_iter().map(|said| format!("the database: {said}")).collect()
 }
 
 /// How exact the split by mode is.
