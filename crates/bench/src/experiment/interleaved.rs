@@ -120,6 +120,15 @@ fn default_protocols() -> Vec<ProtocolFile> {
 }
 
 impl Experiment {
+    /// Asks for another contract; title and question of the file spoke of its own.
+    pub fn replace_contract(&mut self, name: &str, title: &str) {
+        if self.contract != name {
+            name.clone_into(&mut self.contract);
+            self.title = format!("{}: {title}", self.name);
+            self.question = format!("What does each service cost under the contract \"{name}\"?");
+        }
+    }
+
     /// Reads an experiment file.
     ///
     /// # Errors
@@ -222,6 +231,18 @@ mod tests {
         let quick = Experiment::parse(Path::new("experiments/quick.toml"), QUICK).unwrap();
         assert_eq!((quick.name.as_str(), quick.contract.as_str()), ("quick", "hello"));
         assert!(quick.services.len() >= 11);
+    }
+
+    #[test]
+    fn another_contract_has_another_title() {
+        let quick = Experiment::parse(Path::new("experiments/quick.toml"), QUICK).unwrap();
+        let mut same = quick.clone();
+        same.replace_contract("hello", "one line");
+        assert_eq!(same.title, quick.title);
+        let mut other = quick.clone();
+        other.replace_contract("db", "one row");
+        assert_eq!((other.contract.as_str(), other.title.as_str()), ("db", "quick: one row"));
+        assert!(other.question.contains("\"db\"") && other.name == "quick");
     }
 
     #[test]

@@ -247,8 +247,7 @@ fn begin(global: &Global, args: &mut Args, mut experiment: Experiment) -> anyhow
     let mut workspace = global.open()?;
     args.enter(&mut experiment)?;
     if let Some(contract) = &args.contract {
-        workspace.contract(contract)?;
-        experiment.contract.clone_from(contract);
+        experiment.replace_contract(contract, &workspace.contract(contract)?.title);
     }
     let of_file = experiment.services.iter().chain([&experiment.reference]);
     let all = of_file.clone().chain(&args.service).chain(&args.services).chain(&args.reference);
