@@ -1,10 +1,13 @@
 //! Rows that the service chooses: an answer is right if each of its objects is a row of the table, found by its key.
 //!
-//! Where the service changes a column, what it answers is written down, and compared with the database later: [`Changes`].
+//! Where the service changes a column, what it answers is written down, and compared with the database later: [`changes`].
 
-use std::collections::{BTreeMap, HashMap};
+mod changes;
+mod scan;
+
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 use tare_load::exchange::{BodyJudge, Flight};
@@ -14,7 +17,8 @@ use super::error::{Lowered, Problem};
 use super::file::AnyRowFile;
 use super::placeholder::{Kind, Placeholder, PlaceholderError, Table, Tables, Template};
 use super::row_set::table;
-use super::{Body, Contract, Request};
+pub use changes::{Changed, ChangedRows, Changes};
+use scan::{Scan, is_plain};
 
 /// A row of an answer in JSON is at most this long.
 const ROW_BYTES_MAX: u64 = 64 * 1024;
@@ -57,87 +61,6 @@ struct KnownRows(Arc<OnceLock<HashMap<String, Vec<String>>>>);
 impl PartialEq for KnownRows {
     fn eq(&self, _: &KnownRows) -> bool {
         true
-    }
-}
-
-/// What answers said that is stored, by the key of the row: the values that can be the last one. Its copies are one.
-#[derive(Debug, Clone, Default)]
-pub struct Changes(Arc<Mutex<HashMap<String, LastChanges>>>);
-
-impl PartialEq for Changes {
-    fn eq(&self, _: &Changes) -> bool {
-        true
-    }
-}
-
-/// The changes of one row that were not over before another one began.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct LastChanges {
-    sent_ns_max: u64,
-    /// Each with the instant when it was answered.
-    values: Vec<(u64, u64)>,
-}
-
-/// A column that a service changes, and what it said of it.
-#[derive(Debug, Clone, Copy)]
-pub struct ChangedRows<'a> {
-    pub table: &'a str,
-    /// The column that tells rows apart.
-    pub key: &'a str,
-    pub column: &'a str,
-    pub changes: &'a Changes,
-}
-
-/// What a row may hold after a load.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Changed {
-    /// By key: any of these values.
-    pub values: BTreeMap<String, Vec<u64>>,
-}
-
-impl Changes {
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, LastChanges>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes what was noted since the last time.
-    pub fn take(&self) -> Changed {
-        let taken = std::mem::take(&mut *self.lock());
-        let values_of = |last: LastChanges| last.values.into_iter().map(|(_, value)| value).collect();
-        Changed { values: taken.into_iter().map(|(key, last)| (key, values_of(last))).collect() }
-    }
-}
-
-impl LastChanges {
-    /// A change that was answered before another one was sent was overwritten by it.
-    fn note(&mut self, value: u64, flight: Flight) {
-        self.sent_ns_max = self.sent_ns_max.max(flight.sent_ns);
-        self.values.push((flight.answered_ns, value));
-        let begins_ns = self.sent_ns_max;
-        self.values.retain(|(answered_ns, _)| *answered_ns >= begins_ns);
-    }
-}
-
-impl Request {
-    /// What its answers say that is changed; absent if that is nothing.
-    pub fn changed_column(&self) -> Option<ChangedRows<'_>> {
-        match &self.answer.body {
-            Body::AnyRow(any) => any.changed_rows(),
-            _ => None,
-        }
-    }
-}
-
-impl Contract {
-    /// Forgets what answers said that is stored.
-    pub fn forget_changes(&self) {
-        let changed = self.requests.iter().filter_map(Request::changed_column);
-        changed.for_each(|changed| drop(changed.changes.take()));
-    }
-
-    /// Whether a load changes rows.
-    pub fn changes_rows(&self) -> bool {
-        self.loaded().any(|request| request.changed_column().is_some())
     }
 }
 
@@ -363,59 +286,6 @@ fn twice<'k>(keys: impl Iterator<Item = &'k str> + Clone) -> Option<&'k str> {
         rest.next();
         rest.clone().any(|other| other == *key)
     })
-}
-
-/// Whether a byte stands for itself in a string.
-fn is_plain(byte: u8) -> bool {
-    byte >= b' ' && byte != b'"' && byte != b'\\'
-}
-
-/// Reads JSON of the simplest kind.
-struct Scan<'t>(&'t str);
-
-impl<'t> Scan<'t> {
-    fn skip_blanks(&mut self) {
-        self.0 = self.0.trim_start_matches([' ', '\n', '\r', '\t']);
-    }
-
-    fn eat(&mut self, character: char) -> bool {
-        self.skip_blanks();
-        let rest = self.0.strip_prefix(character);
-        self.0 = rest.unwrap_or(self.0);
-        rest.is_some()
-    }
-
-    fn name(&mut self, name: &str) -> bool {
-        let rest = self.eat('"').then(|| self.0.strip_prefix(name)?.strip_prefix('"')).flatten();
-        self.0 = rest.unwrap_or(self.0);
-        rest.is_some()
-    }
-
-    /// A string without escapes.
-    fn text(&mut self) -> Option<&'t str> {
-        if !self.eat('"') {
-            return None;
-        }
-        let end = self.0.bytes().position(|byte| !is_plain(byte))?;
-        let (text, rest) = self.0.split_at(end);
-        self.0 = rest.strip_prefix('"')?;
-        Some(text)
-    }
-
-    /// An integer as it is usually written.
-    fn number(&mut self) -> Option<&'t str> {
-        self.skip_blanks();
-        let end = self.0.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(self.0.len());
-        let (number, rest) = self.0.split_at(end);
-        self.0 = rest;
-        let is_usual = number == "0" || !number.starts_with('0');
-        (!number.is_empty() && is_usual).then_some(number)
-    }
-
-    fn is_over(&mut self) -> bool {
-        self.skip_blanks();
-        self.0.is_empty()
-    }
 }
 
 /// Judges answers with rows that the service chose.

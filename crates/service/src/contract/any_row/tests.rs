@@ -1,12 +1,13 @@
 //! Rows that the service chooses, in any spelling; and what may be stored after changes that overlap.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
 
-use super::*;
+use super::{changes::LastChanges, *};
+use crate::contract::{Body, Contract};
 
 const TABLES: &str = r#"
 [data.thing]
