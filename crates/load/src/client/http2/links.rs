@@ -63,7 +63,9 @@ impl<D: Driver> Http2<D> {
     /// The peer takes nothing any more. What it sent before, answers and perhaps a GOAWAY, may still be read: the end of the
     /// connection comes behind it, as an event of its own.
     fn cannot_send(&mut self, link: usize, failure: Failure) {
-        if self.links[link].phase != LinkPhase::Open || failure != Failure::Reset {
+        // After a reset the kernel refuses the first send by ECONNRESET, unless a read had that error, and later ones by EPIPE.
+        let is_gone = matches!(failure, Failure::Reset | Failure::ClosedBeforeResponse);
+        if self.links[link].phase != LinkPhase::Open || !is_gone {
             return self.ended(link, failure);
         }
         self.links[link].can_send = false;
