@@ -13,8 +13,6 @@
 #include "settings.hpp"
 
 void use_tls(Http::Endpoint& server, const Settings& settings) try {
-  // OpenSSL writes to a socket without MSG_NOSIGNAL, and a client may be gone.
-  std::signal(SIGPIPE, SIG_IGN);
   server.useSSL(settings.tls_cert, settings.tls_key);
 } catch (const std::exception& error) {
   const std::string_view what = error.what();  // what OpenSSL says are several lines
@@ -27,6 +25,8 @@ int main(int argc, char* argv[]) try {
     std::cout << Major << '.' << Minor << '.' << Patch << '\n';
     return 0;
   }
+  // serveFile and OpenSSL write to a socket without MSG_NOSIGNAL, and a client may be gone.
+  std::signal(SIGPIPE, SIG_IGN);
   const Settings settings;
   const auto router = make_router(settings);
 

@@ -16,7 +16,7 @@ use tare_service::{
     verify,
 };
 
-use super::{Bench, network::Network};
+use super::{Bench, backing::is_whole, network::Network};
 use crate::{
     experiment::ConnectionUse,
     folder,
@@ -48,6 +48,8 @@ pub(super) struct Running {
     pub latency: Vec<Measures>,
     /// It no longer answers: nothing is asked of it any more.
     pub is_hung: bool,
+    /// The load before left requests without an answer: it may still work on them, and ask its database.
+    pub has_work_left: bool,
     /// The first load outside of its samples that was answered wrongly.
     pub wrong_aside: Option<Box<LoadResult>>,
     /// Why its CPU time is not known, if it is not.
@@ -111,6 +113,7 @@ impl Running {
 
     /// Takes a load of which nothing is measured. What is missing in it counts for nothing, but what is wrong is wrong.
     pub(super) fn not_measured(&mut self, report: &RunReport) {
+        self.has_work_left = !is_whole(report);
         if self.wrong_aside.is_none() {
             let load = LoadResult::of(report, &[]);
             self.wrong_aside = (load.wrong_answers() > 0).then(|| Box::new(load));
@@ -164,6 +167,7 @@ impl Bench<'_> {
             asked_ns,
             latency,
             is_hung: false,
+            has_work_left: false,
             wrong_aside: None,
             cpu_unknown,
             is_warm: false,
