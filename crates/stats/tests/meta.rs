@@ -9,7 +9,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tare_stats::{
     Contrast,
-    meta::{Finding, Pooled, pool},
+    meta::{Finding, Pooled, of_machines, pool},
 };
 
 fn findings(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Finding>> {
@@ -207,4 +207,44 @@ fn machines_that_differ_are_found_to() {
     let mut rng = ChaCha8Rng::seed_from_u64(0x7a5e);
     let found = share(|| pool(&machines(9, 4.0, &mut rng), 0.95).unwrap().heterogeneity().unwrap().p <= 0.05);
     assert!(found > 0.9, "{found}");
+}
+
+/// Machines with three runs each, which differ by more than their blocks explain.
+fn repeated(count: usize, tau: f64, of_runs: f64, rng: &mut ChaCha8Rng) -> (Vec<f64>, Vec<Finding>) {
+    let mut truths = Vec::new();
+    let machines: Vec<Vec<Finding>> = (0..count)
+        .map(|_| {
+            let truth = tau * normal(rng);
+            truths.push(truth);
+            let run = |_| {
+                let level = truth + of_runs * normal(rng);
+                let blocks: Vec<f64> = (0..8).map(|_| level + 8.0_f64.sqrt() * normal(rng)).collect();
+                let contrast = Contrast::of_values(&blocks).unwrap();
+                Finding {
+                    estimate: contrast.point,
+                    error: contrast.error(),
+                    freedom: Some(contrast.freedom()),
+                }
+            };
+            (0..3).map(run).collect()
+        })
+        .collect();
+    (truths, of_machines(&machines).unwrap())
+}
+
+#[test]
+fn what_runs_of_a_machine_differ_by_is_in_its_interval() {
+    let mut rng = ChaCha8Rng::seed_from_u64(0x7a5e);
+    for of_runs in [0.0, 1.0, 3.0] {
+        for count in [1, 3, 9] {
+            let own = share(|| {
+                let (truths, found) = repeated(count, 1.0, of_runs, &mut rng);
+                pool(&found[..1], 0.95).unwrap().mean().interval.holds(truths[0])
+            });
+            assert!(own >= 0.92, "a machine of {count}, runs differ by {of_runs}: {own}");
+        }
+        let mean =
+            share(|| pool(&repeated(5, 1.0, of_runs, &mut rng).1, 0.95).unwrap().mean().interval.holds(0.0));
+        assert!(mean >= 0.95 - tolerance(), "runs differ by {of_runs}: {mean}");
+    }
 }

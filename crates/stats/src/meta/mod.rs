@@ -31,6 +31,10 @@
 //!   one of machines. J. P. T. Higgins and S. G. Thompson, "Quantifying heterogeneity in a meta-analysis", Statistics in Medicine
 //!   21 (2002).
 //!
+//! # Several runs of a machine
+//! [`of_machines`] makes one finding of the runs of each machine: the mean of the runs. By how much runs of one machine differ beyond
+//! what their blocks explain is estimated over all machines together, since few runs of one say little of it.
+//!
 //! # Few machines
 //! One machine has its own interval, and says nothing about others: [`Pooled::One`]. Of two there is a mean, and an interval that is
 //! so wide that it is rarely of use ([`Pooled::Two`]): with one degree of freedom no method does better and still covers (A.
@@ -53,12 +57,14 @@
 //! weights are estimates too. Where another machine may lie is too narrow where machines differ by about as much as their
 //! standard errors: tau squared is then often found to be 0 (C. Partlett and R. D. Riley, "Random effects meta-analysis: coverage
 //! performance of 95% confidence and prediction intervals following REML estimation", Statistics in Medicine 36 (2017)).
+mod repeats;
 mod spread;
 
 use crate::error::{EstimateError, check_confidence};
 use crate::estimate::Interval;
 use crate::student;
 
+pub use repeats::of_machines;
 pub use spread::Heterogeneity;
 
 /// What one machine found.
