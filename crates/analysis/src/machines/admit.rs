@@ -135,7 +135,8 @@ pub(super) fn admit(machines: &mut [Machine], runs: &[MergedRun]) -> Vec<LeftOut
     for machine in machines.iter_mut() {
         machine.blocks = machine.counted.iter().map(|run| runs[*run].run.report.blocks).sum();
     }
-    left_out.sort_by_key(|one| (one.machine, one.run));
+    // What follows from others stands behind them.
+    left_out.sort_by_key(|one| (one.machine, one.run.is_none(), one.run));
     left_out
 }
 

@@ -1,8 +1,8 @@
 //! What a machine hands over: a run folder, and beside it what is known of the job and of the instrument.
 //!
 //! A bundle is a run folder by itself, or a folder with one in it. Beside `run.json`, or in the folder around it, may stand
-//! `certificate.json` of `tare selftest` (there or in `selftest/`) and `job.json`, of which two keys are read: `machine` and
-//! `class`, each a text.
+//! `certificate.json` of `tare selftest` (there or in `selftest/`), and what says where it ran: `bundle.json`, which a job of a cluster
+//! leaves, or `job.json`, of which two keys are read: `machine` and `class`, each a text.
 
 use std::{
     fs,
@@ -34,6 +34,44 @@ pub struct JobLabel {
     pub machine: Option<String>,
     /// The class of machines that it stands for, such as `arm-6.1`.
     pub class: Option<String>,
+    /// The job of a cluster that it was. Two runs of one job are not two observations.
+    #[serde(skip)]
+    pub job: Option<String>,
+    /// What of its CPUs was not its own, by the codes that the cluster gives.
+    #[serde(skip)]
+    pub shared: Vec<String>,
+}
+
+/// What is read of `bundle.json`, whatever program wrote it.
+#[derive(Deserialize)]
+struct ClusterBundle {
+    node: String,
+    job: ClusterJob,
+    #[serde(default)]
+    shared: Vec<SharedCpu>,
+}
+
+#[derive(Deserialize)]
+struct ClusterJob {
+    id: String,
+    class: String,
+}
+
+#[derive(Deserialize)]
+struct SharedCpu {
+    code: String,
+}
+
+impl From<ClusterBundle> for JobLabel {
+    fn from(bundle: ClusterBundle) -> JobLabel {
+        let ClusterBundle { node, job, shared } = bundle;
+        JobLabel {
+            machine: Some(node),
+            class: Some(job.class),
+            job: Some(job.id),
+            shared: shared.into_iter().map(|shared| shared.code).collect(),
+        }
+    }
 }
 
 /// What the selftest found on the machine, the gravest last.
@@ -66,16 +104,16 @@ struct Trial {
 
 /// Run folders in these places, and why a place has none.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct FoundBundles {
     pub bundles: Vec<Bundle>,
     /// What is no run that could be merged, a sentence each.
     pub left_out: Vec<String>,
 }
 
-impl Found {
+impl FoundBundles {
     /// Reads run folders, and those in folders of bundles.
-    pub fn read(places: &[PathBuf]) -> Found {
-        let mut found = Found::default();
+    pub fn read(places: &[PathBuf]) -> FoundBundles {
+        let mut found = FoundBundles::default();
         for place in places {
             let runs = runs_in(place);
             if runs.is_empty() {
@@ -95,6 +133,7 @@ impl Found {
 }
 
 /// The run folder that this is, or those below it, in the order of their names. What a selftest measured is no run of an experiment.
+/// Of a batch of a cluster they are its bundles alone: what came later, was rejected or is being written is not merged.
 pub fn runs_in(place: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     collect(place, DEPTH_MAX, &mut found);
@@ -108,7 +147,10 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     if depth == 0 {
         return;
     }
-    for inner in folders_in(folder) {
+    let inner = folders_in(folder);
+    let bundles = folder.join("bundles");
+    let is_batch = inner.contains(&bundles);
+    for inner in if is_batch { vec![bundles] } else { inner } {
         collect(&inner, depth - 1, found);
     }
 }
@@ -126,19 +168,40 @@ fn folders_in(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
+/// Why a run folder is no bundle that could be merged.
+#[derive(Debug, thiserror::Error)]
+pub enum BundleError {
+    #[error(transparent)]
+    Run(#[from] ReadError),
+    /// Without it the run might be counted for another machine.
+    #[error("{}: {reason}", path.display())]
+    Job { path: PathBuf, reason: String },
+}
+
 impl Bundle {
     /// # Errors
-    /// If the run cannot be read, or has nothing that could be compared.
-    pub fn read(run: &Path) -> Result<Bundle, ReadError> {
+    /// If the run or what its job says cannot be read, or it has nothing that could be compared.
+    pub fn read(run: &Path) -> Result<Bundle, BundleError> {
         let read = NamedRun::read(run)?;
         let certified = certified(run, read.environment());
-        let label = beside(run, &["job.json"]).and_then(|path| read_json(&path).ok());
-        Ok(Bundle { run: read, label: label.unwrap_or_default(), certified })
+        Ok(Bundle { run: read, label: label(run)?, certified })
     }
 
     /// A run that lies alone.
     pub fn of(run: NamedRun) -> Bundle {
         Bundle { run, label: JobLabel::default(), certified: Certified::default() }
+    }
+}
+
+/// What says where it ran; nothing does of a run that was made by hand.
+fn label(run: &Path) -> Result<JobLabel, BundleError> {
+    let wrong = |path: PathBuf| move |reason| BundleError::Job { path, reason };
+    if let Some(path) = beside(run, &["bundle.json"]) {
+        return read_json::<ClusterBundle>(&path).map(JobLabel::from).map_err(wrong(path));
+    }
+    match beside(run, &["job.json"]) {
+        Some(path) => read_json(&path).map_err(wrong(path)),
+        None => Ok(JobLabel::default()),
     }
 }
 

@@ -92,6 +92,22 @@ pub(super) fn without_copies(bundles: Vec<Bundle>) -> Result<(Vec<Bundle>, usize
     Ok((known.into_values().collect(), copies))
 }
 
+/// Two runs of one job would count its seed twice.
+///
+/// # Errors
+/// If there are two.
+pub(super) fn refuse_a_job_twice(bundles: &[Bundle]) -> Result<(), MergeError> {
+    let mut jobs: BTreeMap<&str, &Bundle> = BTreeMap::new();
+    for bundle in bundles {
+        let Some(job) = &bundle.label.job else { continue };
+        if let Some(first) = jobs.insert(job, bundle) {
+            let [one, other] = [first, bundle].map(|bundle| bundle.run.place.clone());
+            return Err(MergeError::JobTwice { job: job.clone(), one, other });
+        }
+    }
+    Ok(())
+}
+
 /// Takes what a copy knows and the first does not.
 fn join(id: RunId, first: &mut Bundle, copy: Bundle) -> Result<(), MergeError> {
     let (one, other) = (first.run.place.clone(), copy.run.place.clone());
@@ -104,9 +120,14 @@ fn join(id: RunId, first: &mut Bundle, copy: Bundle) -> Result<(), MergeError> {
     if kept.records != again.records || kept.damage != again.damage {
         return Err(conflict("the records (journal.ndjson)"));
     }
-    for (known, new) in
-        [(&mut first.label.machine, copy.label.machine), (&mut first.label.class, copy.label.class)]
-    {
+    if first.label.shared.is_empty() {
+        first.label.shared = copy.label.shared;
+    }
+    for (known, new) in [
+        (&mut first.label.machine, copy.label.machine),
+        (&mut first.label.class, copy.label.class),
+        (&mut first.label.job, copy.label.job),
+    ] {
         match (&known, new) {
             (Some(known), Some(new)) if **known != new => {
                 return Err(conflict("what their jobs say (job.json)"));
@@ -140,7 +161,8 @@ pub(super) fn by_machine(bundles: Vec<Bundle>) -> (Vec<Machine>, Vec<MergedRun>)
     for (number, mut bundle) in bundles.into_iter().enumerate() {
         bundle.run.name = format!("#{}", number + 1);
         let (id, machine, class) = (RunId::of(&bundle), place(&bundle), of_run(&bundle));
-        runs.push(MergedRun { id, machine, class, run: bundle.run, certified: bundle.certified });
+        let (certified, shared) = (bundle.certified, bundle.label.shared);
+        runs.push(MergedRun { id, machine, class, run: bundle.run, certified, shared });
     }
     let machines =
         order.into_iter().enumerate().map(|(place, (_, identity))| machine(place, identity, &runs));

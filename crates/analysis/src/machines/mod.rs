@@ -61,6 +61,8 @@ pub struct MergedRun {
     /// The class that its job gave, or the architecture.
     pub class: String,
     pub certified: Certified,
+    /// What of its CPUs was not its own, by codes.
+    pub shared: Vec<String>,
 }
 
 /// A machine.
@@ -99,6 +101,9 @@ pub enum MergeError {
         "two contents of one run ({id}): {what} differ between \"{one}\" and \"{other}\"; remove the one that is not whole"
     )]
     Conflict { id: RunId, one: String, other: String, what: &'static str },
+    /// A job that was run again after its result had arrived.
+    #[error("two runs of one job ({job}): \"{one}\" and \"{other}\"; name one of them")]
+    JobTwice { job: String, one: String, other: String },
     #[error("not runs of one experiment: {}", reasons.join("; "))]
     Differ {
         /// What differs, with the value of each run, and which run is which folder.
@@ -120,6 +125,7 @@ impl Merged {
         if bundles.is_empty() {
             return Err(MergeError::Nothing { left_out: Vec::new() });
         }
+        identity::refuse_a_job_twice(&bundles)?;
         let agreement = agree::agreement(&bundles)?;
         let (mut machines, runs) = identity::by_machine(bundles);
         let left_out = admit::admit(&mut machines, &runs);

@@ -130,7 +130,7 @@ impl OverMachines {
 impl Agreement {
     pub fn word(self) -> &'static str {
         match self {
-            Agreement::NotKnown => "one machine",
+            Agreement::NotKnown => "not known",
             Agreement::NotShown { .. } => "not shown",
             Agreement::Differ { .. } => "differ",
         }

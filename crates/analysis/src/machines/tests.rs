@@ -12,7 +12,7 @@ use tare_bench::{
 use tare_stats::meta::Pooled;
 
 use super::{
-    bundle::Found,
+    bundle::FoundBundles,
     fixture::{self, Simulated, TWIN, five},
     *,
 };
@@ -255,7 +255,7 @@ fn a_run_that_is_not_sound_is_left_out_with_its_reason() {
         assert_eq!((merged.counted().count(), row(&merged, "axum").cpu.all.machines()), (4, 4));
         let codes: Vec<&str> = codes(&merged).iter().map(|(.., code)| *code).collect();
         let run = merged.left_out.iter().find(|one| one.run.is_some()).unwrap();
-        assert_eq!(codes, ["no-run-left", run.reason.code()]);
+        assert_eq!(codes, [run.reason.code(), "no-run-left"]);
         run.reason.to_string()
     };
     assert_eq!(out(|run| drop(run.records.pop())), "the run did not come to its end: cut off");
@@ -339,7 +339,7 @@ fn machines_are_known_by_job_id_or_hardware() {
     let runs = &five()[..3];
     let nameless = changed(runs, |_, stored| stored.header.environment.machine = None);
     let alike = Merged::of(nameless).unwrap();
-    assert_eq!(alike.machines.len(), 1, "three machines alike cannot be told apart");
+    assert_eq!(alike.machines.len(), 1, "three machines alike are one");
     assert!(
         matches!(&alike.machines[0].identity, Identity::Hardware(text) if text == "x86_64, a CPU of x86_64, 4 CPUs, 16 GiB")
     );
@@ -414,7 +414,7 @@ fn bundles_are_found_in_folders_with_what_lies_beside_them() {
     fs::write(at("plain/second/certificate.json"), certificate("seen", "another")).unwrap();
     let places = ["jobs", "plain", "none"].map(at);
     fs::create_dir(at("none")).unwrap();
-    let found = Found::read(&places);
+    let found = FoundBundles::read(&places);
     assert_eq!(found.left_out.len(), 1);
     assert!(
         found.left_out[0].ends_with("none: is no run folder, and there is none in it"),
@@ -428,13 +428,51 @@ fn bundles_are_found_in_folders_with_what_lies_beside_them() {
     assert_eq!(found.bundles[0].label.class.as_deref(), Some("metal"));
     assert_eq!(found.bundles[1].label, Default::default());
     fs::write(at("jobs/1/certificate.json"), "{").unwrap();
-    let again = Found::read(&[at("jobs/1")]);
+    let again = FoundBundles::read(&[at("jobs/1")]);
     assert!(matches!(again.bundles[0].certified, Certified::Unreadable(_)));
     let merged = Merged::of(found.bundles).unwrap();
     assert_eq!((merged.machines.len(), merged.counted().count()), (4, 2));
+    fs::write(at("jobs/0/job.json"), r#"{"machine": 7}"#).unwrap();
+    let wrong = FoundBundles::read(&[at("jobs/0")]);
+    assert!(
+        wrong.bundles.is_empty() && wrong.left_out[0].contains("job.json: invalid type"),
+        "{:?}",
+        wrong.left_out
+    );
 }
 
 #[test]
 fn without_a_run_there_is_nothing_to_merge() {
     assert_eq!(refusal(Vec::new()), "there is no run to merge");
+}
+
+#[test]
+fn a_batch_of_a_cluster_gives_its_bundles_and_each_job_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let head = |node: &str, job: &str| {
+        let shared = serde_json::json!([{"code": "quota", "quota_cpus": 1.5, "received": 2}]);
+        let job = serde_json::json!({"id": job, "class": "metal", "seed": 1});
+        serde_json::json!({"format": "1.0", "node": node, "job": job, "shared": shared}).to_string()
+    };
+    let runs = five();
+    let names = ["bundles/metal-1", "bundles/metal-2", "later/metal-1.b", "rejected/metal-2.c"];
+    for (place, name) in names.into_iter().enumerate() {
+        fixture::write(&runs[place].stored(), &at(name).join("run")).unwrap();
+        let head = head(&format!("node-{place}"), &format!("{}", place % 2));
+        fs::write(at(name).join("bundle.json"), head).unwrap();
+    }
+    let found = FoundBundles::read(&[folder.path().to_owned()]);
+    assert_eq!((found.bundles.len(), found.left_out.len()), (2, 0));
+    let merged = Merged::of(found.bundles).unwrap();
+    let names: Vec<&str> = merged.machines.iter().map(|machine| machine.name.as_str()).collect();
+    assert_eq!((names, merged.classes()), (vec!["node-0", "node-1"], vec!["metal".to_owned()]));
+    assert_eq!(merged.runs[0].shared, ["quota"]);
+    // Another attempt of a job, which is named beside the batch, is no second observation.
+    let found = FoundBundles::read(&[folder.path().to_owned(), at("later/metal-1.b")]);
+    let text = refusal(found.bundles);
+    assert!(text.starts_with("two runs of one job (0): ") && text.contains("later/metal-1.b/run"), "{text}");
+    fs::write(at("bundles/metal-1/bundle.json"), "{}").unwrap();
+    let found = FoundBundles::read(&[at("bundles")]);
+    assert!(found.left_out[0].contains("bundle.json: missing field"), "{:?}", found.left_out);
 }

@@ -16,7 +16,7 @@ use tare_analysis::{
     checks::Check,
     figures::several,
     history::comparable::{Difference, Weight},
-    machines::{Identity, MergeError, Merged, bundle::Found},
+    machines::{Identity, MergeError, Merged, bundle::FoundBundles},
     verdict::Verdict,
 };
 
@@ -27,7 +27,7 @@ use crate::document::{Document, FORMAT, Fact, Kind, Section, Status};
 /// # Errors
 /// If there is no run, they are not of one experiment, or two contents have one id.
 pub fn machines(places: &[PathBuf]) -> Result<Document, MergeError> {
-    let Found { bundles, left_out } = Found::read(places);
+    let FoundBundles { bundles, left_out } = FoundBundles::read(places);
     if bundles.is_empty() {
         return Err(MergeError::Nothing { left_out });
     }
@@ -133,6 +133,10 @@ fn notes(merged: &Merged) -> Vec<String> {
         notes
             .push(format!("{} of runs that were there already: each run counts once", copies(merged.copies)));
     }
+    let shared = merged.runs.iter().filter(|run| !run.shared.is_empty());
+    notes.extend(shared.map(|run| {
+        format!("{}: its job did not have its CPUs for itself: {}", run.run.name, run.shared.join(", "))
+    }));
     let is_told =
         |one: &&Difference| !one.is_same && one.weight != Weight::Machine && !OF_MACHINES.contains(&one.what);
     let differs = merged.agreement.iter().filter(is_told);

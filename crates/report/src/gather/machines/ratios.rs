@@ -20,6 +20,9 @@ pub(super) const METRICS: [(RatioMetric, &str, &str); 2] =
 /// More charts than this make no page.
 const CHARTS_MAX: usize = 12;
 
+/// More classes than this have no columns in the main table; their section has them.
+const CLASSES_MAX: usize = 6;
+
 /// The main table: a row for each service.
 pub(super) fn pooled(merged: &Merged, load: &PooledLoad) -> Section {
     let mut columns = Columns::new().text("row", "Service", |row: &&PooledRow| row.label.clone());
@@ -71,7 +74,7 @@ fn over<'a>(merged: &Merged, metric: RatioMetric, key: &str, title: &str) -> Col
         .text(&format!("{key}_agreement"), "Machines differ in it", move |row| agreement(row.of(metric).agreement))
         .hidden();
     let classes = merged.classes();
-    if classes.len() > 1 {
+    if (2..=CLASSES_MAX).contains(&classes.len()) {
         for (place, class) in classes.into_iter().enumerate() {
             let name = class.clone();
             let of_class = move |row: &&PooledRow| {
@@ -122,11 +125,11 @@ struct ForestLine<'a> {
     who: String,
     kind: &'static str,
     class: String,
-    of: [Option<Figure>; 2],
+    of: [Option<ForestFigure>; 2],
     reason: Option<String>,
 }
 
-struct Figure {
+struct ForestFigure {
     estimate: Estimate,
     prediction: Option<[f64; 2]>,
     /// Blocks of a machine, machines of a class.
@@ -137,8 +140,8 @@ struct Figure {
 pub(super) fn each(merged: &Merged, load: &PooledLoad) -> Section {
     let lines = load.rows.iter().flat_map(|row| forest(merged, row));
     let mut columns = Columns::new()
-        .facet("row", "Service", |line: &ForestLine| line.row.label.clone())
-        .text("machine", "Machine", |line| line.who.clone())
+        .text("machine", "Machine", |line: &ForestLine| line.who.clone())
+        .facet("row", "Service", |line| line.row.label.clone())
         .facet("kind", "Line", |line| line.kind)
         .facet("class", "Class", |line| line.class.clone());
     for (place, (_, key, title)) in METRICS.into_iter().enumerate() {
@@ -202,13 +205,13 @@ fn forest<'a>(merged: &Merged, row: &'a PooledRow) -> Vec<ForestLine<'a>> {
     lines
 }
 
-fn of_ratio(ratio: &MachineRatio) -> Figure {
-    Figure { estimate: ratio.estimate(), prediction: None, n: ratio.blocks() }
+fn of_ratio(ratio: &MachineRatio) -> ForestFigure {
+    ForestFigure { estimate: ratio.estimate(), prediction: None, n: ratio.blocks() }
 }
 
 /// Of more than one machine.
-fn of_mean(of: &OverMachines) -> Option<Figure> {
-    Some(Figure { estimate: of.mean()?, prediction: of.prediction(), n: of.machines() })
+fn of_mean(of: &OverMachines) -> Option<ForestFigure> {
+    Some(ForestFigure { estimate: of.mean()?, prediction: of.prediction(), n: of.machines() })
 }
 
 /// A forest for each service; of those with throughput by that, as the answer is.
