@@ -39,7 +39,8 @@ Examples:
   tare merge collected --format markdown           for a README
 
 Beside a run, or in the folder around it, may lie `certificate.json` of `tare selftest`, and `job.json` with the keys `machine` and \
-`class`: what the machine is called, and of which class it is (default: its architecture).
+`class`: what the machine is called, and of which class it is (default: its architecture). Jobs of a cluster leave `bundle.json` \
+instead; of a batch its `bundles/` are read.
 
 Exit codes: 0 two machines or more are pooled, 1 usage error, or the runs are not of one experiment, 4 every machine is left out, \
 5 one machine: nothing is pooled.")]
