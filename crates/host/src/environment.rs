@@ -40,6 +40,13 @@ pub struct Environment {
     /// Where the CPU time of a service is read, without the place of its group, which is another one on every machine.
     /// Absent from older runs.
     pub cpu_time: Option<String>,
+    /// What the kernel calls the instruction set, such as `x86_64`. Absent from older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub architecture: Option<String>,
+    /// The same for all runs of one machine, and another one on another: made of `/etc/machine-id`, which it does not disclose.
+    /// Absent if there is none, and from older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
 }
 
 impl Environment {
@@ -65,8 +72,17 @@ impl Environment {
                 .map(|config| config.lines().any(|line| line == "CONFIG_IRQ_TIME_ACCOUNTING=y")),
             isolation: isolation.map(Isolation::lines).unwrap_or_default(),
             cpu_time: isolation.map(|isolation| isolation.cpu_time().to_owned()),
+            architecture: Some(uname.machine().to_string_lossy().into_owned()),
+            machine: machine(&text("/etc/machine-id")),
         }
     }
+}
+
+/// The id itself is not to be disclosed (machine-id(5)), and what is derived from it for one program says nothing to others.
+fn machine(id: &str) -> Option<String> {
+    let is_id = id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let key = || blake3::derive_key("tare 2026-11-26 the machine of a run", id.as_bytes());
+    is_id.then(|| key()[..8].iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// The configuration of the running kernel, from /proc/config.gz or from its package in /boot.
@@ -102,6 +118,16 @@ mod tests {
         assert_eq!(field("processor\t: 0\nmodel name\t: A B\n", "model name", ':'), "A B");
         let here = Environment::read(None);
         assert!(here.kernel.starts_with("Linux ") && here.cpus > 0 && here.memory_bytes > 0, "{here:?}");
+    }
+
+    #[test]
+    fn a_machine_has_a_name_that_does_not_disclose_its_id() {
+        let (one, other) = ("0123456789abcdef0123456789abcdef", "0123456789abcdef0123456789abcdee");
+        let name = machine(one).unwrap();
+        assert!(name.len() == 16 && !one.contains(&name), "{name}");
+        assert_eq!(machine(one), Some(name.clone()));
+        assert_ne!(machine(other), Some(name));
+        assert_eq!([machine(""), machine("uninitialized")], [None, None]);
     }
 
     #[test]

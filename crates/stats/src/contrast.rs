@@ -95,6 +95,12 @@ impl Contrast {
         (self.variance / self.starts as f64).sqrt()
     }
 
+    /// Degrees of freedom of the standard error; 0 of a single start.
+    #[must_use]
+    pub fn freedom(&self) -> usize {
+        self.freedom
+    }
+
     /// The closed interval that holds the truth with a probability of `confidence`; `None` of a single start.
     ///
     /// # Errors

@@ -59,6 +59,10 @@ pub enum EstimateError {
         "look {index} (counted from 0) is at {n} blocks: give at least one look, each at more blocks than the one before"
     )]
     Looks { index: usize, n: usize },
+    #[error(
+        "the standard error of estimate {index} (counted from 0) is '{value}': it must be above 0, so leave out what has none"
+    )]
+    StandardError { index: usize, value: f64 },
     #[error("the probability of a quantile is '{value}': it must lie between 0 and 1")]
     Probability { value: f64 },
 }

@@ -24,6 +24,9 @@
 //! - [`two_sample`]: run against run, and some runs against some others.
 //! - [`change_points`]: where a history of runs changed its level.
 //!
+//! One question on several machines:
+//! - [`meta`]: estimates of several machines pooled by random effects, and how much machines differ.
+//!
 //! And [`warning`]: what is doubtful about a sample; every estimate carries its warnings.
 //!
 //! All but [`ratio`] and [`ranking`] take differences: [`ratio::log_ratios`] makes them of two series, and
@@ -47,14 +50,17 @@
 
 mod better;
 pub mod change_points;
+mod chi_squared;
 pub mod contrast;
 pub mod equivalence;
 mod error;
 mod estimate;
 pub mod expected;
+mod fisher;
 mod gamma;
 pub mod holm;
 mod kendall;
+pub mod meta;
 pub mod neighbours;
 mod normal;
 pub mod ranking;

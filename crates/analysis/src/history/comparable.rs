@@ -40,13 +40,27 @@ impl Weight {
 }
 
 impl Difference {
+    /// Of what each run has.
+    pub(crate) fn new(what: &'static str, weight: Weight, values: Vec<String>) -> Difference {
+        // What an older run did not keep is no difference.
+        let mut known = values.iter().filter(|value| *value != NOT_KNOWN);
+        let first = known.next();
+        let is_same = known.all(|value| Some(value) == first);
+        Difference { what, weight, values, is_same }
+    }
+
     /// Which value each run has; values that several have are named once.
     pub fn text(&self, runs: &[NamedRun]) -> String {
+        self.text_with(&runs.iter().map(|run| run.name.clone()).collect::<Vec<String>>())
+    }
+
+    /// The same of runs with these names.
+    pub fn text_with(&self, names: &[String]) -> String {
         let mut each: Vec<(&str, Vec<&str>)> = Vec::new();
-        for (value, run) in self.values.iter().zip(runs) {
+        for (value, name) in self.values.iter().zip(names) {
             match each.iter_mut().find(|(known, _)| known == value) {
-                Some((_, names)) => names.push(&run.name),
-                None => each.push((value, vec![&run.name])),
+                Some((_, names)) => names.push(name),
+                None => each.push((value, vec![name])),
             }
         }
         let each: Vec<String> =
@@ -57,23 +71,23 @@ impl Difference {
 
 /// All that was compared, the gravest first.
 pub fn compare(runs: &[NamedRun]) -> Vec<Difference> {
-    let mut all: Vec<Difference> = asked().into_iter().map(|asked| difference(runs, asked)).collect();
+    compare_all(&runs.iter().collect::<Vec<_>>())
+}
+
+/// The same of runs that do not lie side by side.
+pub(crate) fn compare_all(runs: &[&NamedRun]) -> Vec<Difference> {
+    let of = |(what, weight, value): Asked| {
+        Difference::new(what, weight, runs.iter().map(|run| value(run)).collect())
+    };
+    let mut all: Vec<Difference> = asked().into_iter().map(of).collect();
     all.sort_by_key(|one| std::cmp::Reverse(one.weight));
     all
 }
 
-const NOT_KNOWN: &str = "not known";
+/// What a run did not keep.
+pub(crate) const NOT_KNOWN: &str = "not known";
 
 type Asked = (&'static str, Weight, fn(&NamedRun) -> String);
-
-fn difference(runs: &[NamedRun], (what, weight, value): Asked) -> Difference {
-    let values: Vec<String> = runs.iter().map(value).collect();
-    // What an older run did not keep is no difference.
-    let mut known = values.iter().filter(|value| *value != NOT_KNOWN);
-    let first = known.next();
-    let is_same = known.all(|value| Some(value) == first);
-    Difference { what, weight, values, is_same }
-}
 
 fn asked() -> Vec<Asked> {
     vec![

@@ -1,6 +1,6 @@
 //! One run of several, and the samples that it gives: what each row was in each block, related to the reference in that block.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{borrow::Cow, collections::BTreeMap, path::Path};
 
 use crate::{
     estimate::Estimate,
@@ -16,7 +16,7 @@ use tare_bench::{
 use tare_host::environment::Environment;
 use tare_stats::{DEFAULT_CONFIDENCE, contrast, summary, two_level};
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct NamedRun {
     /// What it is called in the document: `A`, `B`, or a number.
     pub name: String,
@@ -28,7 +28,7 @@ pub struct NamedRun {
 }
 
 /// One row: values by block, of each metric that has any.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Measured {
     series: BTreeMap<Metric, BTreeMap<usize, f64>>,
     /// The block in which the process of a block was started.
@@ -78,6 +78,15 @@ impl NamedRun {
         let first = kept.at_load(0);
         let (report, measured) = (interleaved::compute(&first), measured(&first));
         NamedRun { name: String::new(), place, kept, report, measured }
+    }
+
+    /// The run as it is under one of its loads; it is named and evaluated by the first.
+    pub(crate) fn at_load(&self, load: usize) -> Cow<'_, NamedRun> {
+        if load == 0 {
+            return Cow::Borrowed(self);
+        }
+        let kept = self.kept.at_load(load).into_owned();
+        Cow::Owned(NamedRun { name: self.name.clone(), ..NamedRun::of(self.place.clone(), kept) })
     }
 
     pub fn environment(&self) -> &Environment {

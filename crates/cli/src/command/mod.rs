@@ -16,6 +16,7 @@ pub(crate) mod list;
 pub(crate) mod load;
 mod load_options;
 pub(crate) mod man;
+pub(crate) mod merge;
 mod print;
 pub(crate) mod raw_socket;
 pub(crate) mod record;

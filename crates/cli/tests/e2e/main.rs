@@ -21,6 +21,7 @@ mod killed;
 mod killed_backing;
 mod list;
 mod load;
+mod merge;
 mod own;
 mod planted;
 mod protocols;

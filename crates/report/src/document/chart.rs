@@ -93,6 +93,11 @@ impl Chart {
         Chart { stack: Some(keys.iter().map(|key| (*key).to_owned()).collect()), ..self }
     }
 
+    /// With a band from one column to another.
+    pub(crate) fn band(self, from: &str, to: &str) -> Chart {
+        Chart { band: Some([from.to_owned(), to.to_owned()]), ..self }
+    }
+
     pub(crate) fn apart(self, key: &str) -> Chart {
         Chart { apart: Some(key.to_owned()), ..self }
     }

@@ -18,7 +18,7 @@ pub use tare_analysis::{
 };
 
 /// The version of the JSON that a document is written as: `major.minor`. Its schema is in `schema/document.schema.json`.
-pub const FORMAT: &str = "1.1";
+pub const FORMAT: &str = "1.2";
 
 /// What a reader is shown of one run, or of several.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -62,6 +62,8 @@ pub enum Kind {
     History,
     /// What was published by others, held against arithmetic.
     Audit,
+    /// One experiment on several machines, pooled.
+    Machines,
 }
 
 impl Kind {
@@ -73,6 +75,7 @@ impl Kind {
             Kind::Comparison => "comparison",
             Kind::History => "history",
             Kind::Audit => "audit",
+            Kind::Machines => "over machines",
         }
     }
 }

@@ -13,6 +13,7 @@ mod footprint;
 pub mod history;
 mod interim;
 mod interleaved;
+pub mod machines;
 mod sequential;
 mod settings;
 pub(crate) mod words;
@@ -24,6 +25,7 @@ use tare_analysis::{
     checks,
     findings::Finding,
     loads,
+    machines::MergeError,
 };
 use tare_bench::{
     folder::{self, FolderError, Head, Header, StoredRun, series},
@@ -58,6 +60,9 @@ pub enum GatherError {
         /// The nearest one that there is, in words.
         nearest: String,
     },
+    /// Runs in a folder that was marked as merged cannot be merged.
+    #[error("{}: {source}", path.display())]
+    Merge { path: PathBuf, source: Box<MergeError> },
     /// A folder of run folders.
     #[error(
         "{}: is a series of experiments of which series.json cannot be read ({reason}); each has a report of its own: {}",
@@ -80,6 +85,9 @@ pub fn related(run: &Path, row: &str) -> Result<Document, GatherError> {
     let no_rows = |what| Err(GatherError::NoReference { what });
     if series::is_one(run) {
         return no_rows("each experiment of a series");
+    }
+    if machines::folder::is_one(run) {
+        return no_rows("an experiment over machines");
     }
     let mut kept = folder::read(run)?;
     if kept.header.plan.is_sequential() {
@@ -110,6 +118,11 @@ pub fn related(run: &Path, row: &str) -> Result<Document, GatherError> {
 pub fn gather(run: &Path) -> Result<Document, GatherError> {
     if series::is_one(run) {
         return sequential::series(run).map_err(|error| damage::of_a_series(run, error));
+    }
+    if machines::folder::is_one(run) {
+        let merged = machines::machines(&[run.to_owned()]);
+        return merged
+            .map_err(|source| GatherError::Merge { path: run.to_owned(), source: Box::new(source) });
     }
     let head = match Head::read(run) {
         Ok(head) => head,

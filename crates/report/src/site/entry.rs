@@ -10,7 +10,7 @@ use super::{claim::Claim, pair::Pair, row::Row};
 use crate::{
     Document,
     document::{Kind, Status},
-    gather::{GatherError, gather},
+    gather::{GatherError, gather, machines},
     write::html,
 };
 
@@ -48,10 +48,11 @@ impl RunEntry {
     /// If it is no run folder, or cannot be read at all.
     pub fn read(run: &Path, id: &str) -> Result<(RunEntry, Document), GatherError> {
         let document = gather(run)?;
-        let header = folder::read_header(run).ok();
-        let machine = header.as_ref().map(|header| {
-            let environment = &header.environment;
-            format!("{} CPUs ({})", environment.cpus, environment.cpu)
+        let is_merged = machines::folder::is_one(run);
+        let header = if is_merged { machines::folder::header(run) } else { folder::read_header(run).ok() };
+        let machine = header.as_ref().map(|header| match is_merged {
+            true => document.facts.first().map_or_else(String::new, |of_machines| of_machines.text.clone()),
+            false => format!("{} CPUs ({})", header.environment.cpus, header.environment.cpu),
         });
         let plan = header.as_ref().map(|header| &header.plan);
         let experiment = plan.map_or_else(String::new, |plan| plan.experiment.clone());

@@ -76,7 +76,7 @@ fn tables(document: &Document) -> impl Iterator<Item = (&Section, &Table)> {
 /// What the checks of a document ask.
 fn question(kind: Kind) -> Question {
     match kind {
-        Kind::Comparison | Kind::Capacity => Question::Gate,
+        Kind::Comparison | Kind::Capacity | Kind::Machines => Question::Gate,
         Kind::Interleaved | Kind::Sequential | Kind::History | Kind::Audit => Question::Row,
     }
 }

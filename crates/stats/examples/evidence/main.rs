@@ -1,13 +1,14 @@
 //! How often each method errs, and what it finds, by simulation: the figures in the documentation of the crate.
 //!
 //! `cargo run --release -p tare-stats --example evidence -- [NAME] [N]`: NAME is coverage, looks, gate, ranking, history, runs, starts,
-//! precision or neighbours, all of them without one; `N` times as many simulations as each needs by itself (1). Seeds are fixed.
+//! precision, neighbours or machines, all of them without one; `N` times as many simulations as each needs by itself (1). Seeds are fixed.
 //! Smaller versions are among the tests.
 
 mod coverage;
 mod gate;
 mod history;
 mod looks;
+mod machines;
 #[path = "../../tests/models/mod.rs"]
 mod models;
 mod neighbours;
@@ -22,7 +23,7 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let name = arguments.next().unwrap_or_default();
     let times: f64 = arguments.next().and_then(|times| times.parse().ok()).unwrap_or(1.0);
-    let parts: [(&str, Part); 9] = [
+    let parts: [(&str, Part); 10] = [
         ("coverage", coverage::main),
         ("looks", looks::main),
         ("gate", gate::main),
@@ -32,6 +33,7 @@ fn main() {
         ("starts", starts::main),
         ("precision", precision::main),
         ("neighbours", neighbours::main),
+        ("machines", machines::main),
     ];
     for (_, run) in parts.iter().filter(|(part, _)| name.is_empty() || name == *part) {
         run(times);

@@ -15,7 +15,7 @@ use crate::output;
 /// The name of the page in the run folder.
 pub(crate) const NAME: &str = "report.html";
 /// The short form, for a README or a pull request.
-const MARKDOWN: &str = "report.md";
+pub(crate) const MARKDOWN: &str = "report.md";
 
 /// The document of a run that has ended, written into its folder. The run itself is there already: that there is no page must
 /// not look as if there were no run.

@@ -28,6 +28,8 @@ const RUNS: [&str; 10] = [
     "record/restinio-2017",
     "record/quick",
 ];
+/// Machines whose runs were collected.
+const COLLECTED: [&str; 2] = ["node-1", "node-2"];
 const PROJECT: &str = "format = \"1.0\"\ncatalogue = \"services\"\ncontracts = [\"contracts\", \"items.toml\"]\nexperiments = [\"experiments\"]\n\
     [service.shop]\ncommand = \"node server.js\"\ncontracts = []\n\
     [gate.shop]\nservice = \"shop\"\nbase = \"origin/main\"\nget = [\"/items/1\"]\n";
@@ -68,6 +70,15 @@ impl Place {
             let kept = if name.ends_with("restinio-2017") { "restinio-2017" } else { "quick" };
             copy(&real_root().join("record").join(kept), &root.join(name));
             began_at_another_time(&root.join(name).join("run.json"), place);
+        }
+        for (place, name) in COLLECTED.into_iter().enumerate() {
+            let run = root.join("collected").join(name).join("run");
+            copy(&real_root().join("record/quick"), &run);
+            began_at_another_time(&run.join("run.json"), place);
+            write(
+                &root.join("collected").join(name).join("job.json"),
+                &format!("{{\"machine\": \"{name}\"}}"),
+            );
         }
         fs::create_dir_all(root.join("home")).unwrap();
         symlink(real_root(), root.join("home/tare")).unwrap();

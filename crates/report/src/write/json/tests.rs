@@ -15,8 +15,15 @@ use crate::{
     write::fixture::{self, bare, hostile, interleaved},
 };
 
-const KINDS: [Kind; 6] =
-    [Kind::Interleaved, Kind::Sequential, Kind::Capacity, Kind::Comparison, Kind::History, Kind::Audit];
+const KINDS: [Kind; 7] = [
+    Kind::Interleaved,
+    Kind::Sequential,
+    Kind::Capacity,
+    Kind::Comparison,
+    Kind::History,
+    Kind::Audit,
+    Kind::Machines,
+];
 
 fn schema() -> Value {
     serde_json::from_str(SCHEMA).expect("the schema is JSON")

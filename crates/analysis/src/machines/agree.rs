@@ -1,0 +1,100 @@
+//! Whether runs are of one experiment: all that is measured is the same, and the machine and the seed may differ.
+
+use tare_bench::plan::PlannedRow;
+
+use super::{Bundle, MergeError};
+use crate::history::{
+    comparable::{self, Difference, Weight},
+    run::NamedRun,
+};
+
+/// What the runs have in common, and what differs and may.
+///
+/// # Errors
+/// If something differs that makes them another experiment.
+pub(super) fn agreement(bundles: &[Bundle]) -> Result<Vec<Difference>, MergeError> {
+    let runs: Vec<&NamedRun> = bundles.iter().map(|bundle| &bundle.run).collect();
+    let mut all = comparable::compare_all(&runs);
+    // What two runs that are compared may differ in, and runs of one experiment may not.
+    for one in all.iter_mut().filter(|one| ["experiment", "ended by"].contains(&one.what)) {
+        one.weight = Weight::Forbids;
+    }
+    all.extend(asked(&runs));
+    all.sort_by_key(|one| std::cmp::Reverse(one.weight));
+    let forbids = |one: &&Difference| one.weight == Weight::Forbids && !one.is_same;
+    let mut reasons: Vec<String> = all.iter().filter(forbids).map(|one| text(one, &runs)).collect();
+    if reasons.is_empty() {
+        return Ok(all);
+    }
+    let places = runs.iter().enumerate().map(|(place, run)| format!("#{} is {}", place + 1, run.place));
+    reasons.push(format!("({})", places.collect::<Vec<_>>().join(", ")));
+    Err(MergeError::Differ { reasons })
+}
+
+/// Which value each run has, by the numbers that the error gives to runs.
+fn text(difference: &Difference, runs: &[&NamedRun]) -> String {
+    let names: Vec<String> = (1..=runs.len()).map(|number| format!("#{number}")).collect();
+    difference.text_with(&names)
+}
+
+/// What a comparison of two runs lets pass, and runs that are pooled may not differ in.
+fn asked(runs: &[&NamedRun]) -> Vec<Difference> {
+    let of = |what: &'static str, value: fn(&NamedRun) -> String| {
+        Difference::new(what, Weight::Forbids, runs.iter().map(|run| value(run)).collect())
+    };
+    let mut all = vec![
+        of("loads", loads),
+        of("services", |run| joined(run.plan().rows.iter().map(|row| row.label.clone()))),
+        of("second name of the reference", |run| {
+            run.plan().twin.clone().unwrap_or_else(|| "none".to_owned())
+        }),
+    ];
+    all.extend(rows(runs));
+    all
+}
+
+fn loads(run: &NamedRun) -> String {
+    let labels = run.plan().loads().into_iter().map(|load| load.label());
+    let rates = run.plan().rates().map(|(_, rate)| rate.label());
+    labels.chain(rates).collect::<Vec<_>>().join(", ")
+}
+
+fn joined(labels: impl Iterator<Item = String>) -> String {
+    let mut labels: Vec<String> = labels.collect();
+    labels.sort();
+    labels.join(", ")
+}
+
+/// Rows that are another program in some run. The build may differ, since two machines have two compilers.
+fn rows(runs: &[&NamedRun]) -> Vec<Difference> {
+    let mut labels: Vec<&str> =
+        runs.iter().flat_map(|run| &run.plan().rows).map(|row| row.label.as_str()).collect();
+    labels.sort_unstable();
+    labels.dedup();
+    let of_label = |label: &str| {
+        let value = |run: &&NamedRun| program(run.planned(label));
+        let values: Vec<String> = runs.iter().map(value).collect();
+        let found = Difference::new("version of a service", Weight::Forbids, values);
+        let named = found.values.iter().map(|value| format!("{label}: {value}")).collect();
+        (!found.is_same).then_some(Difference { values: named, ..found })
+    };
+    let differing: Vec<Difference> = labels.into_iter().filter_map(of_label).collect();
+    match differing.is_empty() {
+        true => vec![Difference::new(
+            "versions of services",
+            Weight::Forbids,
+            vec!["the same".to_owned(); runs.len()],
+        )],
+        false => differing,
+    }
+}
+
+/// Of a row that took no part on a machine nothing is known.
+fn program(row: Option<&PlannedRow>) -> String {
+    let Some((row, version)) = row.and_then(|row| Some((row, row.version.as_ref()?))) else {
+        return comparable::NOT_KNOWN.to_owned();
+    };
+    let threads = row.threads.map(|threads| format!(", THREADS={threads}")).unwrap_or_default();
+    let settings: Vec<String> = row.settings.iter().map(|setting| format!(", {setting:?}")).collect();
+    format!("{} {version} ({}{threads}{})", row.service, row.protocol, settings.concat())
+}
