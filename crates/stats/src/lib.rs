@@ -24,6 +24,9 @@
 //! - [`two_sample`]: run against run, and some runs against some others.
 //! - [`change_points`]: where a history of runs changed its level.
 //!
+//! A curve over numbers of threads:
+//! - [`scalability`]: the universal scalability law, with intervals and its misfit.
+//!
 //! And [`warning`]: what is doubtful about a sample; every estimate carries its warnings.
 //!
 //! All but [`ratio`] and [`ranking`] take differences: [`ratio::log_ratios`] makes them of two series, and
@@ -52,6 +55,7 @@ pub mod equivalence;
 mod error;
 mod estimate;
 pub mod expected;
+mod fisher;
 mod gamma;
 pub mod holm;
 mod kendall;
@@ -59,6 +63,7 @@ pub mod neighbours;
 mod normal;
 pub mod ranking;
 pub mod ratio;
+pub mod scalability;
 pub mod sequential;
 mod serial;
 mod student;
