@@ -1,6 +1,7 @@
 //! Experiment files: what a person writes. Resolves names; starts nothing.
 
 mod connection_use;
+mod cores;
 mod interleaved;
 mod latency;
 mod load;
@@ -13,6 +14,7 @@ use std::path::Path;
 use tare_service::document::{self, DocumentError};
 
 pub use connection_use::ConnectionUse;
+pub use cores::{Cores, GeneratorThreads};
 pub use interleaved::{Experiment, ScheduleSetting};
 pub use latency::LatencySetting;
 pub use load::LoadSetting;

@@ -3,6 +3,7 @@
 //! search for capacity and a published benchmark differ in its values.
 
 mod blocks;
+mod cores;
 mod division;
 mod interleaved;
 mod load;
@@ -22,6 +23,7 @@ use tare_service::settings::ServiceSettings;
 pub use blocks::Blocks;
 pub(crate) use blocks::START_NS;
 use blocks::{BLOCKS_PER_START_MAX, GROUP_MAX};
+pub use cores::{CoresRow, MachineCpus, label as cores_label};
 pub use division::Spread;
 pub(crate) use division::{BlockCosts, Division};
 pub(crate) use load::Deadlines;
@@ -53,7 +55,7 @@ pub struct Plan {
     pub are_versions: bool,
     /// Determines the order of samples and the values of placeholders.
     pub seed: u64,
-    /// Which CPUs serve and which generate.
+    /// Which CPUs serve and which generate: of an experiment over several cores those of its largest row.
     pub pinning: Pinning,
     /// Whether each service has a network of its own: a loopback that nothing else is in. Not so in older runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

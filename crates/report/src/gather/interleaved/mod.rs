@@ -163,12 +163,13 @@ fn words_of(plan: &Plan) -> Option<Vec<String>> {
     if matches!(plan.until, Until::Gate(_) | Until::Search(_)) {
         return None;
     }
-    let labels = plan.rows.iter().map(|row| row.label.as_str());
-    let services: Vec<&str> = labels.filter(|label| !plan.is_twin(label)).collect();
+    let places = (0..plan.rows.len()).filter(|row| !plan.is_twin(&plan.rows[*row].label));
+    let mut services: Vec<&str> = places.map(|row| plan.word(row)).collect();
+    services.dedup();
     let file = format!("experiments/{}.toml", plan.experiment);
     let mut words = vec!["run".to_owned(), file, "--services".to_owned(), services.join(",")];
-    if let Some(reference) = &plan.reference {
-        words.extend(["--reference".to_owned(), reference.clone()]);
+    if let Some(reference) = plan.rows.iter().position(|row| plan.is_reference(&row.label)) {
+        words.extend(["--reference".to_owned(), plan.word(reference).to_owned()]);
     }
     Some(words)
 }
