@@ -49,7 +49,7 @@ const VARIANCE_MIN: f64 = 1e-20;
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ScalabilityError {
     #[error(
-        "{found} numbers of threads are too few for the law, which goes through any three: it takes {needed}"
+        "numbers of threads with figures: {found}; the law goes through any three, so that it takes {needed}"
     )]
     TooFewPoints { found: usize, needed: usize },
     #[error("point {index} (counted from 0) has '{n}' threads: give each number once, 1 or more")]

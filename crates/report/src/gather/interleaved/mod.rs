@@ -2,6 +2,7 @@
 
 mod added;
 mod answer;
+mod cores;
 mod cost;
 mod equal_rate;
 mod handshakes;
@@ -21,7 +22,7 @@ use std::path::Path;
 
 use tare_analysis::{
     figures,
-    interleaved::{Report, added_costs},
+    interleaved::{Report, added_costs, scalings},
     loads::AtLoad,
 };
 use tare_bench::{
@@ -52,8 +53,11 @@ pub(crate) fn document(kept: &StoredRun, loads: &[AtLoad], run: &Path) -> Docume
     // Behind the ranks: where a run has several protocols, it is what was asked.
     let behind_ranks = document.sections.len().min(1);
     document.sections.splice(behind_ranks..behind_ranks, added::section(added, &loads[0], loads.len() > 1));
+    let scalings = scalings(&first, report);
+    let of_cores = cores::answer(&scalings, report).map(|said| loads::answer_at(loads, &said));
+    document.sections.splice(behind_ranks..behind_ranks, cores::sections(&scalings));
     document.sections.extend(pairs::section(&first, &loads[0], loads.len() > 1));
-    if let Some(answer) = versions::answer(&first).or(of_protocols) {
+    if let Some(answer) = versions::answer(&first).or(of_cores).or(of_protocols) {
         document.answer = answer;
     }
     if let Some(wrong) = answer::wrong_answers(loads) {
