@@ -7,6 +7,7 @@
 //! anything of the measuring itself.
 #![warn(clippy::missing_errors_doc, unreachable_pub)]
 
+pub mod column;
 mod events;
 mod fleet;
 mod jobs;

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::tables::Column;
+use crate::column::Column;
 
 /// All parameters of a simulation.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -28,7 +28,7 @@ pub struct FleetSetting {
     /// Mean time between two cuts of one machine from the network, and how long a cut lasts. Any machine is cut.
     pub cut_hours: f64,
     pub cut_minutes: f64,
-    /// Of machines that take so many times as long for what is not measured.
+    /// Of machines that take this many times as long for what is not measured.
     pub slow_share: f64,
     pub slow_times: f64,
     pub dollars_per_hour: f64,
@@ -44,7 +44,7 @@ pub struct JobsSetting {
     /// Building, verifying and pilots: lognormal.
     pub build_seconds: f64,
     pub build_spread: f64,
-    /// Of attempts that take longer than expected, for a reason of their own: a registry that is slow, a cache that is cold. By so
+    /// Of attempts that take longer than expected, for a reason of their own: a registry that is slow, a cache that is cold. By this
     /// many times the build on average.
     pub straggler_share: f64,
     pub straggler_times: f64,
@@ -62,6 +62,8 @@ pub struct EngineSetting {
     pub start_seconds: f64,
     /// A machine that is not heard of for so long has lost its job, which is placed elsewhere.
     pub lost_after_seconds: f64,
+    /// An attempt that runs for longer is ended, and has failed.
+    pub deadline_seconds: f64,
     /// A job that failed or was lost so often is missing.
     pub attempts: usize,
     /// Before a failed job is placed again; doubled each time.
@@ -84,6 +86,9 @@ pub struct CollectorSetting {
     /// A check: unpacked, recomputed, stored.
     pub check_seconds: f64,
     pub check_seconds_per_mebibyte: f64,
+    /// It refuses all pushes for some minutes, from some minute on: it was killed, and is started again. Never if these are 0.
+    pub down_from_minutes: f64,
+    pub down_minutes: f64,
     /// When a machine is free for its next job.
     pub frees: Frees,
 }
@@ -121,7 +126,7 @@ pub struct Policy {
     pub order: Order,
     /// Whether idle machines run copies of jobs that take longer than expected.
     pub copies: bool,
-    /// By so many times.
+    /// From this multiple of that on.
     pub copy_from_times: f64,
 }
 
@@ -246,6 +251,7 @@ impl Scenario {
             ("machine-mebibytes-per-second", self.collector.machine_mebibytes_per_second),
             ("mebibytes-per-second", self.collector.mebibytes_per_second),
             ("seconds", self.retry.seconds),
+            ("deadline-seconds", self.engine.deadline_seconds),
             ("measure-seconds", self.jobs.measure_seconds),
             ("build-seconds", self.jobs.build_seconds),
         ];

@@ -175,10 +175,12 @@ impl<'a> Simulation<'a> {
         let part = draws.unit();
         let times = machine.slow_times * if straggles { 1.0 + more } else { 1.0 };
         let build = job.build_seconds * times;
-        let start = self.scenario.engine.start_seconds;
-        match fails {
-            true => self.plan(micros(start + part * build), Event::Failed(number)),
-            false => self.plan(micros(start + build + setting.measure_seconds), Event::Measured(number)),
+        let engine = &self.scenario.engine;
+        let whole = engine.start_seconds + build + setting.measure_seconds;
+        let fails_at = if fails { engine.start_seconds + part * build } else { f64::INFINITY };
+        match fails_at.min(engine.deadline_seconds) {
+            end if end < whole => self.plan(micros(end), Event::Failed(number)),
+            _ => self.plan(micros(whole), Event::Measured(number)),
         }
     }
 
@@ -249,7 +251,7 @@ impl<'a> Simulation<'a> {
         if attempt.stage != Stage::Holding || !self.fleet.get(attempt.machine).is_connected {
             return;
         }
-        if self.pushes >= self.scenario.collector.pushes {
+        if self.pushes >= self.scenario.collector.pushes || self.is_down() {
             self.refused += 1;
             let pause = self.pause(number);
             self.attempts[number].refused += 1;
@@ -260,6 +262,12 @@ impl<'a> Simulation<'a> {
         self.attempts[number].stage = Stage::Pushing;
         let rate = self.scenario.collector.machine_mebibytes_per_second;
         self.plan(micros(mebibytes / rate), Event::Uploaded(number));
+    }
+
+    fn is_down(&self) -> bool {
+        let collector = &self.scenario.collector;
+        let minutes = seconds(self.now) / 60.0 - collector.down_from_minutes;
+        (0.0..collector.down_minutes).contains(&minutes)
     }
 
     fn pause(&self, number: usize) -> Micros {

@@ -21,74 +21,27 @@ pub enum PageError {
     NoGroup(String),
 }
 
-/// What a table shows of each scenario.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Column {
-    Makespan,
-    Useful,
-    Holding,
-    Wasted,
-    Idle,
-    Dollars,
-    Attempts,
-    Lost,
-    Copies,
-    Duplicates,
-    Missing,
-    Refused,
-    Placing,
-    Link,
-    Checks,
-    ChecksWaiting,
-    ChecksWait,
-}
-
-impl Column {
-    fn head(self) -> &'static str {
-        match self {
-            Column::Makespan => "until all jobs are done",
-            Column::Useful => "machine time that is useful",
-            Column::Holding => "holding a bundle",
-            Column::Wasted => "wasted",
-            Column::Idle => "idle",
-            Column::Dollars => "cost",
-            Column::Attempts => "attempts",
-            Column::Lost => "lost attempts",
-            Column::Copies => "copies",
-            Column::Duplicates => "second bundles refused",
-            Column::Missing => "jobs missing",
-            Column::Refused => "refused pushes",
-            Column::Placing => "engine busy",
-            Column::Link => "collector's link busy",
-            Column::Checks => "checkers busy",
-            Column::ChecksWaiting => "most bundles waiting",
-            Column::ChecksWait => "wait for a check (p99)",
-        }
-    }
-
-    fn show(self, of: &Summary) -> String {
-        let share = |value: fn(&Outcome) -> f64| percent(of.median(value));
-        let count = |value: fn(&Outcome) -> f64| thousands(of.median(value));
-        match self {
-            Column::Makespan => makespan(of.spread(|outcome| seconds(outcome.makespan))),
-            Column::Useful => share(|outcome| outcome.times.useful / outcome.machines.0),
-            Column::Holding => share(|outcome| outcome.times.holding / outcome.machines.0),
-            Column::Wasted => share(|outcome| outcome.times.wasted / outcome.machines.0),
-            Column::Idle => share(|outcome| 1.0 - outcome.times.taken() / outcome.machines.0),
-            Column::Dollars => format!("${}", thousands(of.median(|outcome| outcome.machines.1))),
-            Column::Attempts => count(|outcome| outcome.attempts as f64),
-            Column::Lost => count(|outcome| outcome.ends.lost as f64),
-            Column::Copies => count(|outcome| outcome.copies as f64),
-            Column::Duplicates => count(|outcome| outcome.ends.duplicates as f64),
-            Column::Missing => count(|outcome| outcome.missing.len() as f64),
-            Column::Refused => count(|outcome| outcome.refused as f64),
-            Column::Placing => share(|outcome| outcome.placing.utilisation),
-            Column::Link => share(|outcome| outcome.link.utilisation),
-            Column::Checks => share(|outcome| outcome.checks.utilisation),
-            Column::ChecksWaiting => count(|outcome| outcome.checks.waiting_most as f64),
-            Column::ChecksWait => time(of.median(|outcome| outcome.checks.wait_p99_seconds)),
-        }
+fn show(column: Column, of: &Summary) -> String {
+    let share = |value: fn(&Outcome) -> f64| percent(of.median(value));
+    let count = |value: fn(&Outcome) -> f64| thousands(of.median(value));
+    match column {
+        Column::Makespan => makespan(of.spread(|outcome| seconds(outcome.makespan))),
+        Column::Useful => share(|outcome| outcome.times.useful / outcome.machines.0),
+        Column::Holding => share(|outcome| outcome.times.holding / outcome.machines.0),
+        Column::Wasted => share(|outcome| outcome.times.wasted / outcome.machines.0),
+        Column::Idle => share(|outcome| 1.0 - outcome.times.taken() / outcome.machines.0),
+        Column::Dollars => format!("${}", thousands(of.median(|outcome| outcome.machines.1))),
+        Column::Attempts => count(|outcome| outcome.attempts as f64),
+        Column::Lost => count(|outcome| outcome.ends.lost as f64),
+        Column::Copies => count(|outcome| outcome.copies as f64),
+        Column::Duplicates => count(|outcome| outcome.ends.duplicates as f64),
+        Column::Missing => count(|outcome| outcome.missing.len() as f64),
+        Column::Refused => count(|outcome| outcome.refused as f64),
+        Column::Placing => share(|outcome| outcome.placing.utilisation),
+        Column::Link => share(|outcome| outcome.link.utilisation),
+        Column::Checks => share(|outcome| outcome.checks.utilisation),
+        Column::ChecksWaiting => count(|outcome| outcome.checks.waiting_most as f64),
+        Column::ChecksWait => time(of.median(|outcome| outcome.checks.wait_p99_seconds)),
     }
 }
 
@@ -104,7 +57,7 @@ fn table(group: &Group, seeds: u64) -> String {
     let mut rows = vec![std::iter::once(group.title.as_str()).chain(heads).map(str::to_owned).collect()];
     for (name, scenario) in &group.rows {
         let summary = Summary::new((0..seeds).map(|seed| run(scenario, seed)).collect());
-        let cells = group.columns.iter().map(|column| column.show(&summary));
+        let cells = group.columns.iter().map(|column| show(*column, &summary));
         rows.push(std::iter::once(name.clone()).chain(cells).collect());
     }
     markdown(&rows)

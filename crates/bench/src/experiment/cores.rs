@@ -1,8 +1,9 @@
 //! Several cores: `[service] threads` as a list, and what the generator has beside each number.
 
-use serde::Deserialize;
-
-use super::load::{LoadSetting, THREADS, is_within};
+use super::{
+    load::{LoadSetting, THREADS, is_within},
+    threads::ThreadsFile,
+};
 
 /// A row for each service and number: with more of them blocks would last for many minutes.
 const NUMBERS_MAX: usize = 16;
@@ -25,29 +26,6 @@ pub enum GeneratorThreads {
     Each(Vec<usize>),
     /// As many as the service leaves CPUs, and at most one for each connection.
     Left,
-}
-
-/// `THREADS` as the file says it.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "\"threads\" must be a number, or a list of numbers such as [1, 2, 4] (of the generator also \"left\")"
-)]
-pub(super) enum ThreadsFile {
-    One(usize),
-    Many(Vec<usize>),
-    Word(String),
-}
-
-impl ThreadsFile {
-    /// What stands in the settings of a load or a service: of a list the first number.
-    pub(super) fn first(&self) -> usize {
-        match self {
-            ThreadsFile::One(number) => *number,
-            ThreadsFile::Many(numbers) => numbers.first().copied().unwrap_or(0),
-            ThreadsFile::Word(_) => 1,
-        }
-    }
 }
 
 /// What the two keys mean together; absent if the service has one number of threads. A mistake is given with its table.

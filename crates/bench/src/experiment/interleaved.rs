@@ -16,10 +16,11 @@ use tare_service::{
 
 use super::{
     FORMAT,
-    cores::{self, Cores, ThreadsFile},
+    cores::{self, Cores},
     latency::{LatencyFile, LatencySetting},
     load::{DELAY_MS_MAX, LoadFile, LoadSetting, is_within},
     name_of,
+    threads::ThreadsFile,
 };
 
 /// An experiment, as the file says it.

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, ops::RangeInclusive};
 
 use serde::Deserialize;
 
-use super::{ConnectionUse, cores::ThreadsFile};
+use super::{ConnectionUse, threads::ThreadsFile};
 
 /// The slices of all loads are interleaved in a block: with more of them a block would outlast what comes and goes on the machine.
 const LOADS_MAX: usize = 8;

@@ -8,6 +8,7 @@ mod load;
 mod rate;
 pub(crate) mod sequential;
 mod series;
+mod threads;
 
 use std::path::Path;
 

@@ -132,7 +132,7 @@ impl Cores {
         if least.is_some_and(|found| found.is_ok()) { &machine.cores } else { &machine.cpus }
     }
 
-    /// The first CPUs for so many threads of a service, the last ones for the generator; or how many CPUs the generator wanted.
+    /// The first CPUs for this number of threads of a service, the last ones for the generator; or how many CPUs the generator wanted.
     fn divide(&self, threads: usize, connections: usize, lot: &[usize]) -> Result<Pinning, usize> {
         let left = lot.len().saturating_sub(threads);
         let wanted = match &self.generator {

@@ -185,7 +185,7 @@ fn normal(points: &[Weighted], law: &Law, places: &[usize]) -> Vec<Vec<f64>> {
     places.iter().map(|row| places.iter().map(|column| sum(*row, *column)).collect()).collect()
 }
 
-/// Solves a symmetric system of equations after its unknowns were scaled to the same size, by elimination with pivots. `None` if it
+/// Solves a symmetric system of equations after its unknowns were scaled to the same size, by elimination, the largest element first. `None` if it
 /// has no single solution.
 fn solve(matrix: &[Vec<f64>], right: &[f64]) -> Option<Vec<f64>> {
     let size = right.len();
@@ -199,8 +199,8 @@ fn solve(matrix: &[Vec<f64>], right: &[f64]) -> Option<Vec<f64>> {
     };
     let mut rows: Vec<Vec<f64>> = (0..size).map(row).collect();
     for place in 0..size {
-        let pivot = (place..size).max_by(|a, b| rows[*a][place].abs().total_cmp(&rows[*b][place].abs()))?;
-        rows.swap(place, pivot);
+        let largest = (place..size).max_by(|a, b| rows[*a][place].abs().total_cmp(&rows[*b][place].abs()))?;
+        rows.swap(place, largest);
         let top = rows[place].clone();
         if top[place].abs() < 1e-14 {
             return None;

@@ -24,8 +24,8 @@ const LEAD: &str = "Each service with several numbers of threads, each row on CP
 const LAW_LEAD: &str = "The universal scalability law (Gunther), fitted to the throughput of each service. Contention is the share of the \
                         work that one thread at a time can do, such as what is done under a lock: others queue for it. Coherence is what \
                         every pair of threads spends on agreeing, such as a cache line that moves between cores: it grows with the square \
-                        of their number, so that more threads are slower from some number on. A law that does not fit says nothing: look at \
-                        the misfit first.";
+                        of their number, so that more threads are slower from some number on. A law that does not fit says nothing: \
+                        look at the misfit first.";
 
 /// A law is doubted where points that follow it lie so far away in fewer than this share of runs, and the point that fits worst is off
 /// by more than the other share: over many blocks a test finds what no reader would mind.
@@ -279,7 +279,7 @@ pub(super) fn answer(scalings: &[Scaling], report: &Report) -> Option<String> {
             let speed_up = point.speed_up.map(|it| with_interval(&it, Unit::Times)).unwrap_or_default();
             let efficiency = point.efficiency.map(|it| Unit::Share.show(it.value)).unwrap_or_default();
             format!(
-                "with {most} threads {service} answers {speed_up} as much as with its least number of threads, an efficiency of {efficiency}"
+                "with {most} threads {service} answers {speed_up} as much as with its least number, an efficiency of {efficiency}"
             )
         }
         all => {
