@@ -185,6 +185,10 @@ impl Plan {
         if of_points.chain(self.rows.iter().filter_map(|row| row.threads)).any(|threads| threads == 0) {
             return Err("a service is given 0 threads".to_owned());
         }
+        let is_short = |pinning: &Pinning| pinning.server.is_empty() || pinning.generator.is_empty();
+        if let Some(row) = self.rows.iter().find(|row| row.pinning.as_ref().is_some_and(is_short)) {
+            return Err(format!("{} or its generator is given no CPU", row.label));
+        }
         Ok(())
     }
 }

@@ -274,7 +274,10 @@ fn begin(global: &Global, args: &mut Args, mut experiment: Experiment) -> anyhow
         Some(over) => cores::plan(&mut experiment, &over, &mut rows, of_twin, args.start.seed())?,
         None => {
             let plan = Plan::interleaved(&experiment, &rows, args.start.seed(), pinning(&experiment, &rows));
-            of_twin.map_or(plan.clone(), |twin| plan.with_twin(twin))
+            match of_twin {
+                Some(twin) => plan.with_twin(twin),
+                None => plan,
+            }
         }
     };
     until::enter(&mut plan, args.until, args.delta.unwrap_or(until::DELTA))?;
