@@ -51,19 +51,23 @@ impl CpuAccounting {
     /// Of all slices that have them; absent if none has.
     pub(crate) fn of(plan: &Plan, records: &[Record]) -> Option<CpuAccounting> {
         let mut found = CpuAccounting::default();
-        let (mut times, mut generator, mut slices) = (Times::default(), Times::default(), 0.0);
-        let cpus = plan.pinning.all().len() as u64;
+        let (mut times, mut generator) = (Times::default(), Times::default());
+        // Of all slices: the time of the generator's CPUs, and the readings of a counter of one CPU.
+        let (mut generators_ns, mut readings) = (0, 0.0);
         for record in records {
             let Record::Sample(slice) = record else { continue };
             // What a service took that is not known would stand among the others' time.
             let known = slice.host.accounting.filter(|_| slice.host.cpu_unknown.is_none());
             let Some(slice_times) = known else { continue };
-            slices += 1.0;
+            let pinning = plan.pinning_of(slice.row);
+            let cpus = pinning.all().len() as u64;
+            readings += cpus as f64 * READINGS;
             found.all_ns += slice_times.wall_ns * cpus;
+            generators_ns += slice_times.wall_ns * pinning.generator.len() as u64;
             found.server_ns += slice.host.server_cpu_ns;
             found.backing_ns += slice.host.backing_cpu_ns.unwrap_or(0);
             found.generator_ns += slice.host.generator_cpu_ns;
-            times = times.plus(&slice_times.all(&plan.pinning));
+            times = times.plus(&slice_times.all(pinning));
             generator = generator.plus(&slice_times.generator);
         }
         let own_ns = found.server_ns + found.backing_ns + found.generator_ns;
@@ -72,12 +76,11 @@ impl CpuAccounting {
         let sum_ns = own_ns + found.others_ns + found.idle_ns + found.steal_ns;
         found.residual_share = sum_ns as f64 / found.all_ns as f64 - 1.0;
         if plan.pinning.apart() {
-            let generators_ns = found.all_ns * plan.pinning.generator.len() as u64 / cpus;
             let busy_ns = found.generator_ns.max(generator.tasks_ns + generator.softirq_ns);
             let sum_ns = busy_ns + generator.idle_ns + generator.steal_ns;
             found.residual_share_generator = (sum_ns as f64 - generators_ns as f64) / found.all_ns as f64;
         }
-        let chance_ns = TICK_NS as f64 * READING_TICKS_SD * (slices * cpus as f64 * READINGS).sqrt();
+        let chance_ns = TICK_NS as f64 * READING_TICKS_SD * readings.sqrt();
         found.tolerance_share = RESIDUAL_SHARE_MAX + CHANCE_SDS * chance_ns / found.all_ns as f64;
         (found.all_ns > 0).then_some(found)
     }

@@ -67,6 +67,20 @@ pub fn available() -> Vec<usize> {
     if found.is_empty() { vec![0] } else { found }
 }
 
+/// One of these CPUs for each core: its first. A CPU whose core the kernel does not tell is one of its own.
+pub fn one_of_each_core(cpus: &[usize]) -> Vec<usize> {
+    let siblings = |cpu: usize| {
+        let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+        std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
+    };
+    first_of_each(cpus, siblings)
+}
+
+fn first_of_each(cpus: &[usize], core: impl Fn(usize) -> Option<String>) -> Vec<usize> {
+    let mut seen = std::collections::BTreeSet::new();
+    cpus.iter().copied().filter(|cpu| core(*cpu).is_none_or(|core| seen.insert(core))).collect()
+}
+
 /// The unit of `/proc/stat` (`USER_HZ`), which does not depend on the kernel's own tick. A difference of two readings may be
 /// off by one unit for each CPU.
 pub const TICK_NS: u64 = 10_000_000;
@@ -333,6 +347,14 @@ mod tests {
         check(&[0, 1], (1, 4), &[0], &[1]);
         check(&[0, 1, 2, 3, 4, 5, 6, 7], (4, 2), &[0, 1, 2, 3], &[4, 5]);
         check(&[2, 5, 6, 7], (6, 2), &[2, 5, 6], &[7]);
+    }
+
+    #[test]
+    fn a_core_with_two_threads_counts_once() {
+        let core = |cpu: usize| (cpu < 6).then(|| format!("{},{}", cpu % 3, cpu % 3 + 3));
+        assert_eq!(first_of_each(&[0, 1, 2, 3, 4, 5, 6, 7], core), [0, 1, 2, 6, 7]);
+        assert_eq!(first_of_each(&[4, 1, 5], core), [4, 5], "of those that may be used");
+        assert!(!one_of_each_core(&available()).is_empty());
     }
 
     /// One line of `/proc/stat` for each list of counters, as the kernel prints it.

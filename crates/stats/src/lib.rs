@@ -27,6 +27,9 @@
 //! One question on several machines:
 //! - [`meta`]: estimates of several machines pooled by random effects, and how much machines differ.
 //!
+//! A curve over numbers of threads:
+//! - [`scalability`]: the universal scalability law, with intervals and its misfit.
+//!
 //! And [`warning`]: what is doubtful about a sample; every estimate carries its warnings.
 //!
 //! All but [`ratio`] and [`ranking`] take differences: [`ratio::log_ratios`] makes them of two series, and
@@ -65,6 +68,7 @@ pub mod neighbours;
 mod normal;
 pub mod ranking;
 pub mod ratio;
+pub mod scalability;
 pub mod sequential;
 mod serial;
 mod student;

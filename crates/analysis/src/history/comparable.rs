@@ -4,7 +4,10 @@
 //! whether services and generator have CPUs of their own. Another *machine* leaves ratios to the reference, side by side. All
 //! else is reported.
 
-use tare_bench::{metric::Metric, plan::PlannedRow};
+use tare_bench::{
+    metric::Metric,
+    plan::{Plan, PlannedRow},
+};
 
 use super::run::NamedRun;
 
@@ -94,9 +97,7 @@ fn asked() -> Vec<Asked> {
         ("contract", Weight::Forbids, |run| run.plan().contract().to_owned()),
         ("connections", Weight::Forbids, |run| connections(run)),
         ("generator threads", Weight::Forbids, |run| run.plan().load().threads.to_string()),
-        ("THREADS of services", Weight::Forbids, |run| {
-            run.plan().points[0].service_settings.threads.to_string()
-        }),
+        ("THREADS of services", Weight::Forbids, |run| threads(run.plan())),
         ("DELAY_MS of services", Weight::Forbids, |run| {
             run.plan().points[0].service_settings.delay_ms.to_string()
         }),
@@ -129,6 +130,14 @@ fn connections(run: &NamedRun) -> String {
 
 fn milliseconds(ns: u64) -> String {
     format!("{} ms", ns / 1_000_000)
+}
+
+/// `THREADS` of the services: one number, or all of an experiment over several cores.
+fn threads(plan: &Plan) -> String {
+    match plan.threads_planned().as_slice() {
+        [] => plan.points[0].service_settings.threads.to_string(),
+        numbers => numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(", "),
+    }
 }
 
 fn pinning(run: &NamedRun) -> String {

@@ -151,10 +151,10 @@ fn row_report(
     if report.state == State::Measured {
         report.add(starts::warming(blocks));
         report.add(some_failed(&report, blocks, kept.header.plan.load().connections));
-        report.add(answers_in_time(kept, blocks));
+        report.add(answers_in_time(kept, place, blocks));
         report.add(memory::growth(&kept.records, place).map(RowIssue::MemoryGrowth));
         fill_in(&mut report, kept, blocks);
-        classify_throughput(&mut report, &kept.header.plan, blocks, limits);
+        classify_throughput(&mut report, &kept.header.plan, place, blocks, limits);
     }
     report
 }
@@ -233,8 +233,8 @@ fn some_failed(report: &RowReport, blocks: &Blocks, connections: usize) -> Optio
 }
 
 /// Whether it answered nothing for a while, or a few requests far later than the others.
-fn answers_in_time(kept: &StoredRun, blocks: &Blocks) -> impl Iterator<Item = RowIssue> {
-    let pinning = &kept.header.plan.pinning;
+fn answers_in_time(kept: &StoredRun, row: usize, blocks: &Blocks) -> impl Iterator<Item = RowIssue> {
+    let pinning = kept.header.plan.pinning_of(row);
     let slices = || blocks.values().flat_map(|block| &block.slices);
     let windows: Vec<Window> = slices().filter_map(|slice| Window::of(slice, pinning)).collect();
     let before: Vec<Window> = slices().filter_map(|slice| Window::before(slice, pinning)).collect();
@@ -289,9 +289,10 @@ fn fill_in(report: &mut RowReport, kept: &StoredRun, blocks: &Blocks) {
 }
 
 /// Whether the throughput is the service's own, and what its time went into.
-fn classify_throughput(report: &mut RowReport, plan: &Plan, blocks: &Blocks, limits: &RowLimits) {
+fn classify_throughput(report: &mut RowReport, plan: &Plan, row: usize, blocks: &Blocks, limits: &RowLimits) {
+    let (pinning, threads) = (plan.pinning_of(row), plan.service_settings(row, 0).threads);
     let slices: Vec<&Sample> = blocks.values().flat_map(|block| block.slices.iter().copied()).collect();
-    let shares = Shares::of(&slices, &plan.pinning, plan.points[0].service_settings.threads);
+    let shares = Shares::of(&slices, pinning, threads);
     report.server_cpu_share = Some(shares.server);
     report.busy_cpu_share = shares.with_backing.map(|_| shares.busy());
     report.generator_cpu_share = Some(shares.generator);
@@ -299,7 +300,7 @@ fn classify_throughput(report: &mut RowReport, plan: &Plan, blocks: &Blocks, lim
     report.steal_share = shares.stolen;
     report.throttled_share = shares.throttled;
     report.cpu_pressure_share = shares.pressure;
-    let server_cpus = plan.pinning.server.len() as f64;
+    let server_cpus = pinning.server.len() as f64;
     let elapsed_ns: f64 = blocks.values().map(|block| block.sum(|slice| slice.load.elapsed_ns)).sum();
     report.softirq_share =
         blocks.values().map(Block::softirq_ns).sum::<Option<f64>>().map(|ns| ns / elapsed_ns / server_cpus);
@@ -315,14 +316,11 @@ fn classify_throughput(report: &mut RowReport, plan: &Plan, blocks: &Blocks, lim
     if faults::is_active(Fault::Validity) {
         return;
     }
-    let threads = plan.points[0].service_settings.threads;
     let placements = blocks.values().filter_map(|block| block.stopped?.placement.as_ref());
     // A server that ran already was given neither CPUs nor a number of threads.
-    let is_running = plan.rows.iter().any(|row| row.label == report.label && row.is_running());
-    let strayed = || {
-        detect::placement(placements, &plan.pinning)
-            .or_else(|| detect::more_threads(&shares, &plan.pinning, threads))
-    };
+    let is_running = plan.rows[row].is_running();
+    let strayed =
+        || detect::placement(placements, pinning).or_else(|| detect::more_threads(&shares, pinning, threads));
     let strayed = if is_running { None } else { strayed() };
     let issue = strayed.or_else(|| detect::throughput(&shares, limits));
     report.throughput_finding = issue.map(|issue| Finding::of_row(&report.label, issue));
@@ -358,11 +356,19 @@ fn relate_to_a_doubtful_reference(rows: &mut [(RowReport, Blocks)], reference: &
 }
 
 fn load_text(plan: &Plan, slices_per_block: usize) -> String {
+    let (generator, threads) = match plan.threads_planned().as_slice() {
+        [] => (
+            several(plan.load().threads, "generator thread"),
+            plan.points[0].service_settings.threads.to_string(),
+        ),
+        numbers => (
+            "a generator thread for each of its CPUs".to_owned(),
+            numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(", "),
+        ),
+    };
     format!(
-        "closed loop, {}, {}; service: THREADS={} DELAY_MS={}; slices of {} ms, {} a block{}",
+        "closed loop, {}, {generator}; service: THREADS={threads} DELAY_MS={}; slices of {} ms, {} a block{}",
         several(plan.load().connections, "connection"),
-        several(plan.load().threads, "generator thread"),
-        plan.points[0].service_settings.threads,
         plan.points[0].service_settings.delay_ms,
         plan.slice_ns() / 1_000_000,
         slices_per_block,

@@ -17,16 +17,27 @@ const FOREIGN_SHARE: f64 = 0.05;
 /// The share of the measured CPUs that went to others, over all slices.
 pub(super) fn interference_share(plan: &Plan, records: &[Record]) -> Option<f64> {
     let slices = records.iter().filter_map(Record::sample);
-    let taken = slices.filter_map(|slice| Some((slice.host.foreign_cpu_ns?, slice.load.elapsed_ns)));
-    share_taken(&plan.pinning, taken)
+    // Rows may have CPUs of their own.
+    let cpus: Vec<u64> = (0..plan.rows.len()).map(|row| plan.pinning_of(row).all().len() as u64).collect();
+    let taken = slices.filter_map(|slice| {
+        let cpus = cpus.get(slice.row).copied().unwrap_or(1);
+        Some((slice.host.foreign_cpu_ns?, slice.load.elapsed_ns * cpus))
+    });
+    share_of(taken)
 }
 
 /// The share of the measured CPUs that went to others: of what they took, each with the time in which they took it.
 pub(crate) fn share_taken(pinning: &Pinning, taken: impl IntoIterator<Item = (i64, u64)>) -> Option<f64> {
+    let cpus = pinning.all().len() as u64;
+    share_of(taken.into_iter().map(|(ns, elapsed_ns)| (ns, elapsed_ns * cpus)))
+}
+
+/// Of what others took, each with the CPU time that there was.
+fn share_of(taken: impl IntoIterator<Item = (i64, u64)>) -> Option<f64> {
     let (mut taken_ns, mut all_ns) = (0.0, 0.0);
-    for (ns, elapsed_ns) in taken {
+    for (ns, of_ns) in taken {
         taken_ns += ns as f64;
-        all_ns += elapsed_ns as f64 * pinning.all().len() as f64;
+        all_ns += of_ns as f64;
     }
     (all_ns > 0.0).then(|| (taken_ns / all_ns).max(0.0))
 }

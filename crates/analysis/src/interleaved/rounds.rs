@@ -101,7 +101,7 @@ impl Rounds {
         let mut found: BTreeMap<usize, Vec<(&Sample, Disturbance)>> = BTreeMap::new();
         for slice in records.iter().filter_map(Record::sample) {
             if !slice.is_open() && self.is_whole(slice) && !failed.contains(&slice.row) {
-                let why = disturbance(slice, &plan.pinning);
+                let why = disturbance(slice, plan.pinning_of(slice.row));
                 found.entry(slice.block).or_default().extend(why.map(|why| (slice, why)));
             }
         }

@@ -69,7 +69,9 @@ pub fn slices(kept: &StoredRun) -> Vec<ClassifiedSlice<'_>> {
             false if rounds.is_whole(slice) => Disposition::Dropped,
             false => Disposition::Cut,
         },
-        disturbance: (!slice.is_open()).then(|| validity::disturbance(slice, &plan.pinning)).flatten(),
+        disturbance: (!slice.is_open())
+            .then(|| validity::disturbance(slice, plan.pinning_of(slice.row)))
+            .flatten(),
     });
     classified.collect()
 }

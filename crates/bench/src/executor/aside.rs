@@ -28,7 +28,7 @@ impl Bench<'_> {
 
     fn cpu_before(&self, running: &Running) -> Option<(u64, cpus::Reading)> {
         let server_cpu_ns = running.cpu_ns().ok()??;
-        Some((server_cpu_ns, self.reading()?))
+        Some((server_cpu_ns, self.reading(running)?))
     }
 
     fn foreign_since(
@@ -37,10 +37,10 @@ impl Bench<'_> {
         (server_cpu_ns, before): (u64, cpus::Reading),
         report: &RunReport,
     ) -> Option<i64> {
-        let accounting = self.reading()?.since(&before);
+        let accounting = self.reading(running)?.since(&before);
         let server_cpu_ns = running.cpu_ns_since(Some(server_cpu_ns)).ok()??;
         let own_ns = server_cpu_ns + report.generator_cpu_ns;
-        Some(accounting.foreign_ns(&self.plan.pinning, own_ns))
+        Some(accounting.foreign_ns(self.pinning(running), own_ns))
     }
 }
 

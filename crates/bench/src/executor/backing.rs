@@ -29,7 +29,7 @@ impl Bench<'_> {
     /// Whether what the service works with has CPUs of its own.
     pub(super) fn backing_is_apart(&self, running: &Running) -> bool {
         let own = &self.plan.points[running.slot.point].service_settings.backing_cpus;
-        let shared = self.plan.pinning.all();
+        let shared = self.pinning(running).all();
         !own.is_empty() && !own.iter().any(|cpu| shared.contains(cpu))
     }
 

@@ -56,9 +56,9 @@ impl Bench<'_> {
         let mut watch = LoadWatch::new(&self.plan.points[point]);
         let before = self.before(running)?;
         running.ready.thaw()?;
-        let before = Before { reading: self.reading(), ..before };
+        let before = Before { reading: self.reading(running), ..before };
         let report = self.run_load(running, &load, &mut watch)?;
-        let reading = self.reading();
+        let reading = self.reading(running);
         running.asked_ns = Monotonic.now_ns();
         has_descriptors(&report)?;
         self.alive(running, if report.total.tally.answered == 0 { AT_THAW } else { "during the load" })?;
@@ -86,7 +86,7 @@ impl Bench<'_> {
     /// The generator polls if it has CPUs of its own. One that sleeps is woken by the service, which pays for it: more often the
     /// slower the service is, so that a small difference between services would look larger than it is.
     pub(super) fn waiting(&self, running: &Running) -> Waiting {
-        let is_alone = self.plan.pinning.apart() && running.network.link().is_none();
+        let is_alone = self.pinning(running).apart() && running.network.link().is_none();
         if is_alone { Waiting::Poll } else { Waiting::Sleep }
     }
 
@@ -109,8 +109,12 @@ impl Bench<'_> {
         Ok(running.generator.run_watched(load, &halt, on_second)?)
     }
 
-    pub(super) fn reading(&self) -> Option<cpus::Reading> {
-        cpus::Reading::take(&self.plan.pinning, Monotonic.now_ns())
+    pub(super) fn pinning(&self, running: &Running) -> &cpus::Pinning {
+        self.plan.pinning_of(running.slot.row)
+    }
+
+    pub(super) fn reading(&self, running: &Running) -> Option<cpus::Reading> {
+        cpus::Reading::take(self.pinning(running), Monotonic.now_ns())
     }
 
     fn before(&self, running: &Running) -> Result<Before, ExecutorError> {
@@ -133,7 +137,7 @@ impl Bench<'_> {
         reading: Option<cpus::Reading>,
         report: &RunReport,
     ) -> Result<HostUsage, ExecutorError> {
-        let (process, pinning) = (&running.ready.process, &self.plan.pinning);
+        let (process, pinning) = (&running.ready.process, self.pinning(running));
         let accounting = reading.zip(before.reading.as_ref()).map(|(after, before)| after.since(before));
         let modes = process.cpu_by_mode();
         let throttled = running.throttle.ns().zip(before.throttled_ns);

@@ -94,13 +94,13 @@ impl Bench<'_> {
         let before_ns = running.cpu_ns()?;
         running.ready.thaw()?;
         self.lend_cpus(running);
-        let before = self.reading();
+        let before = self.reading(running);
         let report = self.warm_up(running, window_ns)?;
-        let after = self.reading();
+        let after = self.reading(running);
         self.freeze(running)?;
         let server_cpu_ns = running.cpu_ns_since(before_ns)?;
         let accounting = after.zip(before).map(|(after, before)| after.since(&before)).unwrap_or_default();
-        let pinning = &self.plan.pinning;
+        let pinning = self.pinning(running);
         // Without counters nothing is known of others.
         let foreign_ns = server_cpu_ns.map_or(0, |server_cpu_ns| {
             accounting.foreign_ns(pinning, server_cpu_ns + report.generator_cpu_ns).max(0)

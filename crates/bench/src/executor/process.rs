@@ -138,7 +138,7 @@ impl Bench<'_> {
         let settings = Settings {
             contract: &self.contracts[slot.point],
             service_settings: &plan.service_settings(slot.row, slot.point),
-            cpus: &plan.pinning.server,
+            cpus: &plan.pinning_of(slot.row).server,
             seed,
             // Of what is known to be wrong no right answer is waited for.
             readiness: match row.known_failure {
@@ -191,10 +191,10 @@ impl Bench<'_> {
         route.namespace = network.of_clients();
         let (channel, planned) = (&self.services[row].channel(), &self.plan.points[point]);
         let ConnectionUse { streams, resumes, .. } = planned.connection_use;
-        let Connections { total, threads } = planned.load.connections();
+        let Connections { total, threads } = self.plan.connections_of(row, point);
         let total = planned.connection_use.connections(total, channel.protocol);
         let connections = Connections { total, threads };
-        let (contract, cpus) = (&self.contracts[point], &self.plan.pinning.generator);
+        let (contract, cpus) = (&self.contracts[point], &self.plan.pinning_of(row).generator);
         let way = Way { host: &ready.host, channel, streams, resumes };
         Ok(drive::generator_in(contract, &way, route, connections, cpus, seed)?)
     }

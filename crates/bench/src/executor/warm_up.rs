@@ -21,19 +21,19 @@ impl Bench<'_> {
     /// While a fresh process is warmed up its compilers may use the CPUs of the generator too. Where each service has the same
     /// warm-up, as in the published benchmarks, all stays as it is.
     pub(super) fn lend_cpus(&self, running: &Running) {
-        let pinning = &self.plan.pinning;
+        let pinning = self.pinning(running);
         if self.lends(running) {
             running.ready.process.place_compilers(&pinning.server, &pinning.all());
         }
     }
 
     fn lends(&self, running: &Running) -> bool {
-        !running.is_warm && self.plan.pinning.apart() && self.plan.blocks().warm_up_ns_max.is_some()
+        !running.is_warm && self.pinning(running).apart() && self.plan.blocks().warm_up_ns_max.is_some()
     }
 
     /// Frozen, and on its own CPUs: no thread is started meanwhile that would inherit others.
     pub(super) fn freeze(&self, running: &Running) -> Result<(), ExecutorError> {
-        let pinning = &self.plan.pinning;
+        let pinning = self.pinning(running);
         running.ready.freeze()?;
         if self.lends(running) {
             running.ready.process.place_compilers(&pinning.all(), &pinning.server);

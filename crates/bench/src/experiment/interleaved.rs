@@ -16,9 +16,11 @@ use tare_service::{
 
 use super::{
     FORMAT,
+    cores::{self, Cores},
     latency::{LatencyFile, LatencySetting},
     load::{DELAY_MS_MAX, LoadFile, LoadSetting, is_within},
     name_of,
+    threads::ThreadsFile,
 };
 
 /// An experiment, as the file says it.
@@ -38,6 +40,8 @@ pub struct Experiment {
     /// How requests arrive: at least one load. The first one decides when a run ends.
     pub loads: Vec<LoadSetting>,
     pub service_settings: ServiceSettings,
+    /// The numbers of threads that each service is measured with; absent if there is one.
+    pub cores: Option<Cores>,
     pub schedule: ScheduleSetting,
     /// The open loops in which latency is measured.
     pub latency: Option<LatencySetting>,
@@ -91,7 +95,7 @@ struct InterleavedFile {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct ServiceFile {
-    threads: usize,
+    threads: ThreadsFile,
     #[serde(default)]
     delay_ms: u64,
     #[serde(default = "default_connections")]
@@ -157,9 +161,15 @@ impl Experiment {
         let file: InterleavedFile = document::parse(path, text, FORMAT)?;
         let at = |place: &'static str| move |message: String| DocumentError::at(path, text, place, message);
         let delay_ms = usize::try_from(file.service.delay_ms).unwrap_or(usize::MAX);
+        let cores_of = |loads: &[LoadSetting]| cores::read(&file.service.threads, &file.load.threads, loads);
+        // A list is looked at with that of the load; its first number is the plan's.
+        let threads = match &file.service.threads {
+            ThreadsFile::One(number) => *number,
+            _ => 1,
+        };
         // "threads" stands in two tables: the table's own line tells them apart.
         for (place, key, value, range) in [
-            ("[service]", "threads", file.service.threads, 1..=1024),
+            ("[service]", "threads", threads, 1..=1024),
             ("[service]", "delay-ms", delay_ms, 0..=DELAY_MS_MAX as usize),
             ("[service]", "database-connections", file.service.database_connections as usize, 1..=1000),
             ("slices-per-block", "slices-per-block", file.schedule.slices_per_block.unwrap_or(1), 1..=1000),
@@ -169,6 +179,7 @@ impl Experiment {
             is_within(key, value, range).map_err(at(place))?;
         }
         let loads = file.load.read().map_err(at("[load]"))?;
+        let cores = cores_of(&loads).map_err(|(place, message)| at(place)(message))?;
         let latency = file.latency.map(LatencyFile::read).transpose().map_err(at("[latency]"))?;
         let slice = file.schedule.slice;
         if !(Duration::from_millis(20)..=Duration::from_secs(60)).contains(&slice) {
@@ -186,11 +197,12 @@ impl Experiment {
             twin: file.twin,
             loads,
             service_settings: ServiceSettings {
-                threads: file.service.threads,
+                threads: file.service.threads.first(),
                 delay_ms: file.service.delay_ms,
                 database_connections: file.service.database_connections,
                 backing_cpus: file.service.backing_cpus,
             },
+            cores,
             schedule: file.schedule,
             latency,
             path: path.to_owned(),

@@ -4,12 +4,12 @@ use std::{collections::BTreeSet, ops::RangeInclusive};
 
 use serde::Deserialize;
 
-use super::ConnectionUse;
+use super::{ConnectionUse, threads::ThreadsFile};
 
 /// The slices of all loads are interleaved in a block: with more of them a block would outlast what comes and goes on the machine.
 const LOADS_MAX: usize = 8;
 const CONNECTIONS: RangeInclusive<usize> = 1..=20_000;
-const THREADS: RangeInclusive<usize> = 1..=256;
+pub(super) const THREADS: RangeInclusive<usize> = 1..=256;
 const STREAMS: RangeInclusive<usize> = 1..=1_000;
 /// The longest that a service may be asked to wait before it answers: an hour.
 pub(super) const DELAY_MS_MAX: u64 = 3_600_000;
@@ -26,7 +26,7 @@ pub struct LoadSetting {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct LoadFile {
     connections: OneOrMany,
-    threads: usize,
+    pub(super) threads: ThreadsFile,
     #[serde(default = "one_stream")]
     streams: usize,
     requests_per_connection: Option<u64>,
@@ -89,13 +89,13 @@ pub(super) fn is_within(key: &str, value: usize, range: RangeInclusive<usize>) -
 
 impl LoadFile {
     /// What it means, or what is wrong with it.
-    pub(super) fn read(self) -> Result<Vec<LoadSetting>, String> {
+    pub(super) fn read(&self) -> Result<Vec<LoadSetting>, String> {
         let connection_use = self.connection_use()?;
-        let loads = match self.connections {
-            OneOrMany::One(number) => LoadSetting::each(&[number], self.threads),
-            OneOrMany::Many(numbers) => LoadSetting::each(&numbers, self.threads),
+        let connections = match &self.connections {
+            OneOrMany::One(number) => std::slice::from_ref(number),
+            OneOrMany::Many(numbers) => numbers,
         };
-        let loads = loads?;
+        let loads = LoadSetting::each(connections, self.threads.first())?;
         if let Some(load) = loads.iter().find(|load| load.connections % connection_use.streams > 0) {
             return Err(format!(
                 "{} connections cannot be shared by {} streams: give a multiple",
@@ -106,7 +106,7 @@ impl LoadFile {
     }
 
     fn connection_use(&self) -> Result<ConnectionUse, String> {
-        let LoadFile { streams, requests_per_connection: requests, resume: resumes, .. } = *self;
+        let &LoadFile { streams, requests_per_connection: requests, resume: resumes, .. } = self;
         is_within("streams", streams, STREAMS)?;
         if requests == Some(0) {
             return Err("\"requests-per-connection\" is 0; it must be at least 1".to_owned());

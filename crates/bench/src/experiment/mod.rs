@@ -1,18 +1,21 @@
 //! Experiment files: what a person writes. Resolves names; starts nothing.
 
 mod connection_use;
+mod cores;
 mod interleaved;
 mod latency;
 mod load;
 mod rate;
 pub(crate) mod sequential;
 mod series;
+mod threads;
 
 use std::path::Path;
 
 use tare_service::document::{self, DocumentError};
 
 pub use connection_use::ConnectionUse;
+pub use cores::{Cores, GeneratorThreads};
 pub use interleaved::{Experiment, ScheduleSetting};
 pub use latency::LatencySetting;
 pub use load::LoadSetting;

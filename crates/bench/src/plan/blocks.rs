@@ -5,9 +5,10 @@ use std::time::Duration;
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
+use tare_load::Protocol;
 
 use super::{
-    Plan, Until,
+    Plan, PlannedRow, Until,
     division::{BlockCosts, Spread},
 };
 
@@ -108,14 +109,15 @@ impl Plan {
         references.into_iter().chain(mine.flatten()).collect()
     }
 
-    /// The rows that are in every block, and those that are always together in one: of a service in several protocols each is
-    /// compared with the others, and what a protocol adds with what it adds to the reference.
+    /// The rows that are in every block, and those that are always together in one: of a service in several protocols, or with several
+    /// numbers of threads, each is compared with the others, and what a protocol adds with what it adds to the reference.
     fn units(&self) -> (Vec<usize>, Vec<Vec<usize>>) {
         let row = |place: usize| &self.rows[place];
         let reference = self.members().find(|place| self.is_reference(&row(*place).label));
-        // One of the same protocol is a second row of the same service, and stands alone.
+        // One of the same protocol and threads is a second row of the same service, and stands alone.
         let is_other = |one: usize, other: usize| {
-            row(one).service == row(other).service && row(one).protocol != row(other).protocol
+            let differs = |of: fn(&PlannedRow) -> (Protocol, Option<usize>)| of(row(one)) != of(row(other));
+            row(one).service == row(other).service && differs(|row| (row.protocol, row.threads))
         };
         let is_of_reference =
             |place: &usize| reference.is_some_and(|it| it == *place || is_other(it, *place));

@@ -3,6 +3,7 @@
 //! search for capacity and a published benchmark differ in its values.
 
 mod blocks;
+mod cores;
 mod division;
 mod interleaved;
 mod load;
@@ -22,6 +23,7 @@ use tare_service::settings::ServiceSettings;
 pub use blocks::Blocks;
 pub(crate) use blocks::START_NS;
 use blocks::{BLOCKS_PER_START_MAX, GROUP_MAX};
+pub use cores::{CoresRow, MachineCpus, label as cores_label};
 pub use division::Spread;
 pub(crate) use division::{BlockCosts, Division};
 pub(crate) use load::Deadlines;
@@ -53,7 +55,7 @@ pub struct Plan {
     pub are_versions: bool,
     /// Determines the order of samples and the values of placeholders.
     pub seed: u64,
-    /// Which CPUs serve and which generate.
+    /// Which CPUs serve and which generate: of an experiment over several cores those of its largest row.
     pub pinning: Pinning,
     /// Whether each service has a network of its own: a loopback that nothing else is in. Not so in older runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -182,6 +184,10 @@ impl Plan {
         let of_points = self.points.iter().map(|point| point.service_settings.threads);
         if of_points.chain(self.rows.iter().filter_map(|row| row.threads)).any(|threads| threads == 0) {
             return Err("a service is given 0 threads".to_owned());
+        }
+        let is_short = |pinning: &Pinning| pinning.server.is_empty() || pinning.generator.is_empty();
+        if let Some(row) = self.rows.iter().find(|row| row.pinning.as_ref().is_some_and(is_short)) {
+            return Err(format!("{} or its generator is given no CPU", row.label));
         }
         Ok(())
     }

@@ -6,7 +6,10 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use tare_host::process::{Process, Server, Unseen};
+use tare_host::{
+    cpus::Pinning,
+    process::{Process, Server, Unseen},
+};
 use tare_load::Protocol;
 use tare_service::{
     catalogue::{Row, Setting, Style},
@@ -46,6 +49,10 @@ pub struct PlannedRow {
     pub known_failure: Option<String>,
     /// Its `THREADS` at every point, if that differs from the others'.
     pub threads: Option<usize>,
+    /// The CPUs of the service and of the generator, of a row in an experiment over several cores. The generator has a thread for each
+    /// of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pinning: Option<Pinning>,
     #[serde(default, skip_serializing_if = "Counted::is_none")]
     pub counted: Counted,
     /// What it was found to be, if it ran already.
@@ -134,6 +141,7 @@ impl PlannedRow {
             as_published: false,
             known_failure: None,
             threads: None,
+            pinning: None,
             counted: Counted::default(),
             running: service.running.as_ref().map(|running| RunningServer::of(&running.server)),
         }

@@ -81,6 +81,7 @@ impl SearchSetting {
             twin: false,
             loads: vec![self.load.clone()],
             service_settings: self.service_settings.clone(),
+            cores: None,
             schedule: ScheduleSetting {
                 budget: Duration::ZERO,
                 slice: CLOSED_SLICE,

@@ -8,6 +8,7 @@ mod broken;
 mod build;
 mod cheats;
 mod compare;
+mod cores;
 mod dist;
 mod docs;
 mod endless;

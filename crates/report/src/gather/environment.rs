@@ -81,9 +81,11 @@ pub(crate) fn facts(
     let (pinning, seed) = (&plan.pinning, plan.seed);
     let cpus = |cpus: &[usize]| cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
     let (served, generated) = (cpus(&pinning.server), cpus(&pinning.generator));
+    let of_largest =
+        if plan.threads_planned().is_empty() { "" } else { ": those of the row with most threads" };
     let facts = [
         Fact::new("Machine", machine(environment)).brief(),
-        Fact::new("CPUs", format!("services on {served}, generator on {generated}")),
+        Fact::new("CPUs", format!("services on {served}, generator on {generated}{of_largest}")),
         Fact::code("Command", command(about, otherwise, seed)),
         Fact::code("Seed", seed.to_string()).brief(),
         Fact::new("Tare", tare),

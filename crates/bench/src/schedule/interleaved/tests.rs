@@ -1,3 +1,4 @@
+mod cores;
 mod cut_off;
 mod kept;
 

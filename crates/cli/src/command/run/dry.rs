@@ -49,13 +49,42 @@ fn head(plan: &Plan) -> String {
 fn site(plan: &Plan) -> String {
     let Pinning { server, generator } = &plan.pinning;
     let network = if plan.isolates { "network     one of its own for each service\n" } else { "" };
-    format!("CPUs        services {server:?}, generator {generator:?}\n{network}seed        {}\n", plan.seed)
+    let cpus = match cores(plan) {
+        cores if cores.is_empty() => format!("CPUs        services {server:?}, generator {generator:?}\n"),
+        cores => cores,
+    };
+    format!("{cpus}{network}seed        {}\n", plan.seed)
+}
+
+/// Of an experiment over several cores: a line for each number of threads that is measured.
+fn cores(plan: &Plan) -> String {
+    let line = |threads: &usize| {
+        let row = plan.rows.iter().find(|row| row.threads == Some(*threads) && row.pinning.is_some())?;
+        let Pinning { server, generator } = row.pinning.as_ref()?;
+        Some(format!("CPUs        THREADS={threads}: services {server:?}, generator {generator:?}\n"))
+    };
+    plan.threads_planned().iter().filter_map(line).collect()
+}
+
+/// `THREADS` of the services, and threads of the generator.
+fn threads(plan: &Plan) -> [String; 2] {
+    match plan.threads_planned().as_slice() {
+        [] => [
+            plan.points[0].service_settings.threads.to_string(),
+            several(plan.load().threads, "generator thread"),
+        ],
+        numbers => [
+            numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(", "),
+            "a generator thread for each of its CPUs".to_owned(),
+        ],
+    }
 }
 
 fn interleaved(plan: &Plan) -> String {
     let time = |ns: u64| duration(Duration::from_nanos(ns));
     let blocks = plan.blocks_expected();
     let until = plan.until.text().map(|text| format!("until       {text}\n")).unwrap_or_default();
+    let [served, generated] = threads(plan);
     let (interleaved, under_each) =
         if plan.loads().len() > 1 { ("s, interleaved", " under each load") } else { ("", "") };
     format!(
@@ -70,8 +99,8 @@ fn interleaved(plan: &Plan) -> String {
         plan.contract(),
         plan.loads().iter().map(|load| load.connections.to_string()).collect::<Vec<_>>().join(", "),
         plan.points[0].connection_use.describe(plan.load().connections),
-        several(plan.load().threads, "generator thread"),
-        plan.points[0].service_settings.threads,
+        generated,
+        served,
         plan.points[0].service_settings.delay_ms,
         site(plan),
         plan.warm_up_ns() / 1_000_000,

@@ -1,6 +1,7 @@
 //! `tare run`: runs an experiment: plan, build, verify, measure, report.
 
 mod about;
+mod cores;
 mod dry;
 mod find;
 mod known;
@@ -267,10 +268,17 @@ fn begin(global: &Global, args: &mut Args, mut experiment: Experiment) -> anyhow
     }
     let twin = Plan::twin_of(&rows, &experiment.reference).filter(|_| experiment.twin && !args.no_twin);
     rows.extend(twin.clone());
-    let mut plan = Plan::interleaved(&experiment, &rows, args.start.seed(), pinning(&experiment, &rows));
-    if let Some(twin) = twin {
-        plan = plan.with_twin(&twin.label);
-    }
+    let of_twin = twin.as_ref().map(|twin| twin.label.as_str());
+    let mut plan = match experiment.cores.clone() {
+        Some(over) => cores::plan(&mut experiment, &over, &mut rows, of_twin, args.start.seed())?,
+        None => {
+            let plan = Plan::interleaved(&experiment, &rows, args.start.seed(), pinning(&experiment, &rows));
+            match of_twin {
+                Some(twin) => plan.with_twin(twin),
+                None => plan,
+            }
+        }
+    };
     until::enter(&mut plan, args.until, args.delta.unwrap_or(until::DELTA))?;
     if let Some(half_width) = args.precision {
         plan.until = Until::Precision(Precision { half_width });

@@ -137,7 +137,7 @@ impl<'a> Session<'a> {
 
     /// Before anything is built: that would disturb another measurement as much as measuring does.
     fn take_cpus(&self, plan: &Plan) -> anyhow::Result<CpuLock> {
-        let cpus = plan.pinning.all();
+        let cpus = plan.cpus();
         turn::take(&cpus, self.no_wait, &self.interrupt, |text| self.progress.keep(text))
     }
 

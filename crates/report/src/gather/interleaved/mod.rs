@@ -2,6 +2,7 @@
 
 mod added;
 mod answer;
+mod cores;
 mod cost;
 mod equal_rate;
 mod handshakes;
@@ -21,7 +22,7 @@ use std::path::Path;
 
 use tare_analysis::{
     figures,
-    interleaved::{Report, added_costs},
+    interleaved::{Report, added_costs, scalings},
     loads::AtLoad,
 };
 use tare_bench::{
@@ -52,8 +53,11 @@ pub(crate) fn document(kept: &StoredRun, loads: &[AtLoad], run: &Path) -> Docume
     // Behind the ranks: where a run has several protocols, it is what was asked.
     let behind_ranks = document.sections.len().min(1);
     document.sections.splice(behind_ranks..behind_ranks, added::section(added, &loads[0], loads.len() > 1));
+    let scalings = scalings(&first, report);
+    let of_cores = cores::answer(&scalings, report).map(|said| loads::answer_at(loads, &said));
+    document.sections.splice(behind_ranks..behind_ranks, cores::sections(&scalings));
     document.sections.extend(pairs::section(&first, &loads[0], loads.len() > 1));
-    if let Some(answer) = versions::answer(&first).or(of_protocols) {
+    if let Some(answer) = versions::answer(&first).or(of_cores).or(of_protocols) {
         document.answer = answer;
     }
     if let Some(wrong) = answer::wrong_answers(loads) {
@@ -163,12 +167,13 @@ fn words_of(plan: &Plan) -> Option<Vec<String>> {
     if matches!(plan.until, Until::Gate(_) | Until::Search(_)) {
         return None;
     }
-    let labels = plan.rows.iter().map(|row| row.label.as_str());
-    let services: Vec<&str> = labels.filter(|label| !plan.is_twin(label)).collect();
+    let places = (0..plan.rows.len()).filter(|row| !plan.is_twin(&plan.rows[*row].label));
+    let mut services: Vec<&str> = places.map(|row| plan.word(row)).collect();
+    services.dedup();
     let file = format!("experiments/{}.toml", plan.experiment);
     let mut words = vec!["run".to_owned(), file, "--services".to_owned(), services.join(",")];
-    if let Some(reference) = &plan.reference {
-        words.extend(["--reference".to_owned(), reference.clone()]);
+    if let Some(reference) = plan.rows.iter().position(|row| plan.is_reference(&row.label)) {
+        words.extend(["--reference".to_owned(), plan.word(reference).to_owned()]);
     }
     Some(words)
 }

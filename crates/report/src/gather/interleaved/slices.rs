@@ -31,6 +31,14 @@ struct TimedSlice<'a> {
     label: &'a str,
     load: String,
     block_began_ns: Option<u64>,
+    /// CPUs of the service and of the generator.
+    cpus: usize,
+}
+
+impl TimedSlice<'_> {
+    fn interference_share(&self) -> Option<f64> {
+        self.classified.interference_share(self.cpus)
+    }
 }
 
 pub(crate) fn section<'a>(kept: &'a StoredRun, report: &Report) -> Section {
@@ -40,7 +48,8 @@ pub(crate) fn section<'a>(kept: &'a StoredRun, report: &Report) -> Section {
         let slice = classified.slice;
         let label = plan.rows[slice.row].label.as_str();
         let block_began_ns = begins.get(&slice.block).copied();
-        TimedSlice { label, load: load(plan, slice.point), block_began_ns, classified }
+        let cpus = plan.pinning_of(slice.row).all().len();
+        TimedSlice { label, load: load(plan, slice.point), block_began_ns, cpus, classified }
     };
     let mut entries: Vec<TimedSlice> = slices(kept).into_iter().map(timed).collect();
     let places = report.rows.iter().enumerate().map(|(place, row)| (row.label.as_str(), place));
@@ -50,9 +59,8 @@ pub(crate) fn section<'a>(kept: &'a StoredRun, report: &Report) -> Section {
     if entries.is_empty() {
         return Section::without("slices", "Slices", LEAD).note("no slice was measured");
     }
-    let cpus = plan.pinning.all().len();
-    let charts = charts(&entries, cpus);
-    let table = columns(cpus).table("Slices in the order of time", entries);
+    let charts = charts(&entries);
+    let table = columns().table("Slices in the order of time", entries);
     Section { charts, ..Section::new("slices", "Slices", LEAD, table) }
 }
 
@@ -73,7 +81,7 @@ fn begins(records: &[Record]) -> BTreeMap<usize, u64> {
     if begins.len() > 1 && begins.values().all(|ns| *ns == 0) { BTreeMap::new() } else { begins }
 }
 
-fn columns<'a>(cpus: usize) -> Columns<'a, TimedSlice<'a>> {
+fn columns<'a>() -> Columns<'a, TimedSlice<'a>> {
     Columns::new()
         .facet("label", "service", |entry: &TimedSlice| entry.label.to_owned())
         .facet("load", "load", |entry| entry.load.clone())
@@ -88,8 +96,8 @@ fn columns<'a>(cpus: usize) -> Columns<'a, TimedSlice<'a>> {
             let load = &entry.classified.slice.load;
             load.latency.ns_at(0.99).filter(|_| load.answered > 0)
         })
-        .share("interference_share", "others", move |entry| {
-            entry.classified.interference_share(cpus).map(six_digits)
+        .share("interference_share", "others", |entry| {
+            entry.interference_share().map(six_digits)
         })
         .help(
             "of the measured CPUs; idle time is counted in ticks of 10 ms: of a short slice it is coarse, and may be more than \
@@ -111,24 +119,23 @@ fn why(entry: &TimedSlice) -> Option<String> {
     }
 }
 
-fn charts(entries: &[TimedSlice], cpus: usize) -> Vec<Chart> {
-    let closed =
-        || entries.iter().map(|entry| (entry.label, &entry.classified)).filter(|of| !of.1.slice.is_open());
+fn charts(entries: &[TimedSlice]) -> Vec<Chart> {
+    let closed = || entries.iter().filter(|entry| !entry.classified.slice.is_open());
     let all = closed().count();
-    let left_out = closed().filter(|(_, classified)| classified.disposition != Disposition::Counts).count();
-    let chart = |key: &str, title: &str, unit: Unit, value: &dyn Fn(&ClassifiedSlice) -> Option<f64>| {
-        let figures = closed().filter_map(|(label, classified)| Some((label, value(classified)?)));
+    let left_out = closed().filter(|entry| entry.classified.disposition != Disposition::Counts).count();
+    let chart = |key: &str, title: &str, unit: Unit, value: &dyn Fn(&TimedSlice) -> Option<f64>| {
+        let figures = closed().filter_map(|entry| Some((entry.label, value(entry)?)));
         let alt = format!("{title}: {}; {left_out} of {all} slices are left out.", span(unit, figures)?);
         let chart = Chart::new(Shape::Lines, "run_round", key, &alt).title(title).series("label");
         Some(chart.apart("is_left_out").only("load", CLOSED).first(FIRST))
     };
     let (ns, share) = (Unit::Nanoseconds, Unit::Share);
     let charts = [
-        chart("requests_per_second", "Requests a second", Unit::PerSecond, &|of| of.requests_per_second()),
-        chart("cpu_ns_per_request", "CPU per request", ns, &|of| of.cpu_ns_per_request()),
-        chart("interference_share", "Taken by others", share, &|classified| {
-            classified.interference_share(cpus)
+        chart("requests_per_second", "Requests a second", Unit::PerSecond, &|of| {
+            of.classified.requests_per_second()
         }),
+        chart("cpu_ns_per_request", "CPU per request", ns, &|of| of.classified.cpu_ns_per_request()),
+        chart("interference_share", "Taken by others", share, &|of| of.interference_share()),
     ];
     charts.into_iter().flatten().collect()
 }

@@ -1,0 +1,345 @@
+//! Several cores: what each service does with each of its numbers of threads, related to itself with the least, and the universal
+//! scalability law over them.
+
+use tare_bench::{folder::StoredRun, metric::Metric, plan::PlannedRow};
+use tare_load::Protocol;
+use tare_stats::{
+    DEFAULT_CONFIDENCE,
+    scalability::{Law, Misfit, Peak, ScalabilityError, scalability},
+};
+
+use super::{
+    Report, RowReport, State,
+    blocks::{Blocks, blocks_of},
+    relation::relate,
+    rounds::Rounds,
+};
+use crate::estimate::Estimate;
+
+/// A service over its numbers of threads.
+#[derive(Debug, Clone)]
+pub struct Scaling {
+    /// The name of its rows without the number of threads.
+    pub service: String,
+    pub language: String,
+    /// In the order of the numbers, those that were left out among them.
+    pub points: Vec<AtThreads>,
+    /// Over the points with a valid throughput; why there is none, if there is none.
+    pub law: Result<FittedLaw, ScalabilityError>,
+}
+
+/// A service with one number of threads.
+#[derive(Debug, Clone)]
+pub struct AtThreads {
+    pub label: String,
+    pub threads: usize,
+    /// Threads of the generator; absent if the row was left out.
+    pub generator_threads: Option<usize>,
+    pub state: State,
+    /// Why it has no figures, or no throughput.
+    pub reason: Option<String>,
+    pub requests_per_second: Option<Estimate>,
+    pub cpu_ns_per_request: Option<Estimate>,
+    /// Throughput as a multiple of its own with the least number of threads, paired by block.
+    pub speed_up: Option<Estimate>,
+    /// The speed-up divided by how many times as many threads there are.
+    pub efficiency: Option<Estimate>,
+    /// CPU per request as a multiple of its own with the least number of threads, paired by block.
+    pub cpu_to_first: Option<Estimate>,
+    pub server_cpu_share: Option<f64>,
+    pub blocks: usize,
+}
+
+/// The law nearest to the points of a service.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FittedLaw {
+    pub law: Law,
+    /// Throughput of one thread.
+    pub lambda: Estimate,
+    /// Contention.
+    pub sigma: Estimate,
+    /// Coherence.
+    pub kappa: Estimate,
+    pub peak: Peak,
+    pub misfit: Misfit,
+    /// The numbers of threads that it was fitted to.
+    pub threads: Vec<usize>,
+    /// Independent parts of the run that its intervals are made of.
+    pub parts: usize,
+}
+
+impl FittedLaw {
+    /// What becomes of the time of the threads if there are `n`: the share that is work, the share that waits, and the share that
+    /// goes into agreeing. They make 1.
+    pub fn shares(&self, n: usize) -> [f64; 3] {
+        let n = n as f64;
+        let parts = [1.0, self.law.sigma * (n - 1.0), self.law.kappa * n * (n - 1.0)];
+        let all: f64 = parts.iter().sum();
+        parts.map(|part| part / all)
+    }
+
+    /// The largest number of threads that it was fitted to.
+    pub fn most(&self) -> usize {
+        self.threads.iter().copied().max().unwrap_or(1)
+    }
+}
+
+/// A row of the plan with what was found of it.
+struct Point<'a> {
+    threads: usize,
+    planned: &'a PlannedRow,
+    row: &'a RowReport,
+    blocks: Blocks<'a>,
+}
+
+/// Of each service in the order of the plan; empty for a run with one number of threads.
+pub fn scalings(kept: &StoredRun, report: &Report) -> Vec<Scaling> {
+    let plan = &kept.header.plan;
+    if plan.threads_planned().is_empty() {
+        return Vec::new();
+    }
+    let rounds = Rounds::of(plan, &kept.records);
+    let mut services: Vec<(&str, Protocol)> = Vec::new();
+    let mut found: Vec<Vec<Point>> = Vec::new();
+    for (place, planned) in plan.rows.iter().enumerate() {
+        // The twin is no row of the report.
+        let row = report.rows.iter().find(|row| row.label == planned.label);
+        let (Some(threads), Some(row)) = (planned.threads, row) else { continue };
+        let blocks = blocks_of(&kept.records, &rounds, place);
+        let point = Point { threads, planned, row, blocks };
+        let service = (plan.word(place), planned.protocol);
+        match services.iter().position(|other| *other == service) {
+            Some(place) => found[place].push(point),
+            None => {
+                services.push(service);
+                found.push(vec![point]);
+            }
+        }
+    }
+    let of = |((word, _), mut points): (&(&str, Protocol), Vec<Point>)| {
+        points.sort_by_key(|point| point.threads);
+        Scaling {
+            service: (*word).to_owned(),
+            language: points[0].planned.language.clone(),
+            law: law_of(&points),
+            points: points.iter().map(|point| at_threads(point, &points[0], kept)).collect(),
+        }
+    };
+    services.iter().zip(found).map(of).collect()
+}
+
+fn at_threads(point: &Point, first: &Point, kept: &StoredRun) -> AtThreads {
+    let row = point.row;
+    let looks = kept.header.plan.until.planned();
+    let related = |metric: Metric, figure: fn(&RowReport) -> Option<Estimate>| {
+        let are_valid = figure(row).is_some() && figure(first.row).is_some();
+        match are_valid {
+            true if point.threads == first.threads => Some(Estimate::known(1.0)),
+            true => relate(&point.blocks, &first.blocks, metric, looks.as_ref()),
+            false => None,
+        }
+    };
+    let speed_up = related(Metric::Throughput, |row| row.requests_per_second);
+    let times = point.threads as f64 / first.threads as f64;
+    AtThreads {
+        label: row.label.clone(),
+        threads: point.threads,
+        generator_threads: point.planned.pinning.as_ref().map(|pinning| pinning.generator.len()),
+        state: row.state.clone(),
+        reason: row.reason(),
+        requests_per_second: row.requests_per_second,
+        cpu_ns_per_request: row.cpu_ns_per_request,
+        speed_up,
+        efficiency: speed_up.map(|speed_up| speed_up.over(times)),
+        cpu_to_first: related(Metric::Cpu, |row| row.cpu_ns_per_request),
+        server_cpu_share: row.server_cpu_share,
+        blocks: row.blocks,
+    }
+}
+
+/// Over the points whose throughput is valid, in the blocks that all of them have.
+fn law_of(points: &[Point]) -> Result<FittedLaw, ScalabilityError> {
+    let is_valid =
+        |point: &&Point| point.row.state == State::Measured && point.row.requests_per_second.is_some();
+    let points: Vec<&Point> = points.iter().filter(is_valid).collect();
+    let threads: Vec<f64> = points.iter().map(|point| point.threads as f64).collect();
+    let values = parts_of(&points);
+    let found = scalability(&threads, &values, DEFAULT_CONFIDENCE)?;
+    let estimate = |of: &tare_stats::Estimate| Estimate {
+        value: of.point,
+        low: of.interval.map(|interval| interval.low),
+        high: of.interval.map(|interval| interval.high),
+        confidence_attained: of.interval.map(|interval| interval.attained),
+        n: of.n,
+    };
+    Ok(FittedLaw {
+        law: found.law,
+        lambda: estimate(&found.lambda),
+        sigma: estimate(&found.sigma),
+        kappa: estimate(&found.kappa),
+        peak: found.peak,
+        misfit: found.misfit,
+        threads: points.iter().map(|point| point.threads).collect(),
+        parts: values.first().map_or(0, Vec::len),
+    })
+}
+
+/// Of each point its throughput in each independent part of the run: the geometric mean of the blocks of the part. A process that
+/// lasts for several blocks makes them dependent, so a new part begins where no point kept its process.
+fn parts_of(points: &[&Point]) -> Vec<Vec<f64>> {
+    let Some(first) = points.first() else { return Vec::new() };
+    let is_common = |number: &&usize| points.iter().all(|point| point.blocks.contains_key(number));
+    let common: Vec<usize> = first.blocks.keys().filter(is_common).copied().collect();
+    let is_new = |pair: &[usize]| {
+        points.iter().all(|point| point.blocks[&pair[0]].process != point.blocks[&pair[1]].process)
+    };
+    let mut parts: Vec<Vec<usize>> = common.first().map(|number| vec![*number]).into_iter().collect();
+    for pair in common.windows(2) {
+        match parts.last_mut() {
+            Some(last) if !is_new(pair) => last.push(pair[1]),
+            _ => parts.push(vec![pair[1]]),
+        }
+    }
+    let of = |point: &&Point| {
+        let mean = |part: &Vec<usize>| {
+            let logs = part.iter().map(|number| point.blocks[number].requests_per_second().ln());
+            (logs.sum::<f64>() / part.len() as f64).exp()
+        };
+        parts.iter().map(mean).collect()
+    };
+    points.iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{compute, tests::kept_with};
+    use super::*;
+    use tare_bench::{
+        plan::{Excluded, Exclusion, cores_label},
+        record::Record,
+    };
+    use tare_host::cpus::Pinning;
+
+    const TRUTH: Law = Law { lambda: 1.0, sigma: 0.05, kappa: 0.004 };
+
+    /// A service of this speed with these numbers of threads, which busies as many CPUs.
+    fn kept(rows: &[(&str, usize)], blocks: usize) -> StoredRun {
+        let labels: Vec<String> = rows.iter().map(|(word, threads)| cores_label(word, *threads)).collect();
+        let shares = rows.iter().map(|(_, threads)| TRUTH.at(*threads as f64));
+        let rows_of: Vec<(&str, f64)> = labels.iter().map(String::as_str).zip(shares).collect();
+        let mut kept = kept_with(&rows_of, blocks);
+        let plan = &mut kept.header.plan;
+        plan.reference = Some(labels[0].clone());
+        for (row, (word, threads)) in plan.rows.iter_mut().zip(rows) {
+            (row.service, row.threads) = ((*word).to_owned(), Some(*threads));
+            let generator = (64 - threads..64).collect();
+            row.pinning = Some(Pinning { server: (0..*threads).collect(), generator });
+        }
+        for record in &mut kept.records {
+            if let Record::Sample(sample) = record {
+                let threads = rows[sample.row].1 as u64;
+                sample.host.server_cpu_ns *= threads;
+                sample.host.generator_cpu_ns *= threads;
+            }
+        }
+        kept
+    }
+
+    fn found(kept: &StoredRun) -> Vec<Scaling> {
+        scalings(kept, &compute(kept))
+    }
+
+    const TO_16: [(&str, usize); 5] = [("one", 1), ("one", 2), ("one", 4), ("one", 8), ("one", 16)];
+
+    #[test]
+    fn speed_up_efficiency_and_the_law_are_those_of_the_service() {
+        let found = found(&kept(&TO_16, 12));
+        let [one] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!((one.service.as_str(), one.points.len()), ("one", 5));
+        for point in &one.points[1..] {
+            let truth = TRUTH.at(point.threads as f64);
+            let (low, high) = point.speed_up.unwrap().interval().unwrap();
+            assert!(low < truth && truth < high && high / low < 1.05, "{point:?}");
+            let efficiency = point.efficiency.unwrap();
+            assert!((efficiency.value * point.threads as f64 / truth - 1.0).abs() < 0.02, "{efficiency:?}");
+            assert_eq!(point.generator_threads, Some(point.threads));
+            assert!(point.server_cpu_share.unwrap() < 1.0 + 1e-9, "of its own CPUs: {point:?}");
+        }
+        assert_eq!(one.points[0].speed_up, Some(Estimate::known(1.0)));
+        let law = one.law.as_ref().unwrap();
+        for (estimate, truth) in [(law.sigma, TRUTH.sigma), (law.kappa, TRUTH.kappa)] {
+            let (low, high) = estimate.interval().unwrap();
+            assert!(low <= truth && truth <= high, "{estimate:?}");
+        }
+        assert!(matches!(law.peak, Peak::At { n, .. } if (n - TRUTH.peak().unwrap()).abs() < 2.0), "{law:?}");
+        assert_eq!((law.most(), law.parts, law.threads.len()), (16, 12, 5));
+        let [work, waits, agrees] = law.shares(16);
+        assert!((work + waits + agrees - 1.0).abs() < 1e-12 && waits > agrees * 0.5);
+    }
+
+    #[test]
+    fn what_is_not_valid_is_no_point_of_the_law() {
+        let mut kept = kept(&TO_16, 12);
+        for record in &mut kept.records {
+            if let Record::Sample(sample) = record
+                && sample.row == 4
+            {
+                // The generator was the limit.
+                sample.host.server_cpu_ns /= 2;
+                sample.host.generator_cpu_ns = 16 * 100_000_000;
+            }
+        }
+        let found = found(&kept);
+        let last = found[0].points.last().unwrap();
+        assert_eq!((last.requests_per_second, last.speed_up), (None, None));
+        assert!(last.reason.is_some() && last.cpu_to_first.is_some(), "{last:?}");
+        assert_eq!(found[0].law.as_ref().unwrap().threads, [1, 2, 4, 8]);
+    }
+
+    #[test]
+    fn too_few_points_have_no_law_and_say_so() {
+        let mut kept = kept(&[("one", 1), ("one", 2), ("two", 1), ("two", 2)], 8);
+        let reason = "2 threads of the service and 2 of the generator need 4 CPUs".to_owned();
+        let plan = &mut kept.header.plan;
+        plan.rows[3].excluded = Some(Excluded { why: Exclusion::NotOnThisMachine, reason: reason.clone() });
+        plan.rows[3].pinning = None;
+        let found = found(&kept);
+        let names: Vec<&str> = found.iter().map(|scaling| scaling.service.as_str()).collect();
+        assert_eq!(names, ["one", "two"]);
+        let errors: Vec<&ScalabilityError> =
+            found.iter().map(|scaling| scaling.law.as_ref().unwrap_err()).collect();
+        assert_eq!(*errors[0], ScalabilityError::TooFewPoints { found: 2, needed: 4 });
+        assert_eq!(*errors[1], ScalabilityError::TooFewPoints { found: 1, needed: 4 });
+        let out = &found[1].points[1];
+        assert_eq!((out.reason.as_ref(), out.generator_threads), (Some(&reason), None));
+    }
+
+    #[test]
+    fn blocks_of_one_process_are_one_part() {
+        let mut kept = kept(&TO_16[..4], 12);
+        // The process of the first row lasts for two blocks.
+        let starts = |block: usize, row| tare_bench::record::Started { block, row, start_up_ns: None };
+        let started = (0..12).flat_map(|block| {
+            (0..4).filter(move |row| *row > 0 || block % 2 == 0).map(move |row| (block, row))
+        });
+        let mut records = Vec::new();
+        let starts: Vec<_> = started.map(|(block, row)| starts(block, row)).collect();
+        for record in kept.records {
+            let block = match &record {
+                Record::Block(block) => Some(block.block),
+                _ => None,
+            };
+            records.push(record);
+            let of_block = starts.iter().filter(|started| Some(started.block) == block);
+            records.extend(of_block.map(|started| Record::Started(started.clone())));
+        }
+        kept.records = records;
+        let found = found(&kept);
+        assert_eq!(found[0].law.as_ref().unwrap().parts, 6);
+    }
+
+    #[test]
+    fn a_run_with_one_number_of_threads_has_none() {
+        assert!(found(&kept_with(&[("raw-socket", 1.0), ("one", 0.5)], 4)).is_empty());
+    }
+}
