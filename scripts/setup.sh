@@ -50,7 +50,7 @@ rust_dir() {
 # --- what is needed: three lists side by side ---------------------------------------------------------------
 
 only=                                     # `bench`, where that is all that was asked for
-readonly for_tests=(lint crosscheck page export manual) # they have no part in a run
+readonly for_tests=(lint crosscheck page export manual cluster) # they have no part in a run
 
 need_command=() # words parted by 0x1f
 need_packages=()
@@ -90,6 +90,11 @@ dotnet_is_here() { is_new dotnet --version "$dotnet_wanted"; }
 npm_is_here() { npm --version; }
 chromium_is_here() { command -v chromium && command -v chromedriver; } # asked for its version it wants a home
 web_is_here() { [[ web/node_modules/.package-lock.json -nt web/package-lock.json ]]; } # npm writes it last
+# Debian keeps the daemons beside the PATH of users.
+slurm_is_here() {
+    local sbatch
+    sbatch=$(command -v sbatch) && [[ -x ${sbatch%/bin/*}/sbin/slurmctld && -x ${sbatch%/bin/*}/sbin/slurmd && -x ${sbatch%/bin/*}/sbin/munged ]]
+}
 clippy_is_here() { [[ ! -e /usr/share/doc/cargo-web || -e $debian_bin/cargo-clippy ]]; } # rustup has its own
 certificates_are_here() { compgen -G '/etc/ssl/certs/*'; }
 
@@ -112,6 +117,7 @@ list_needs() {
     need export otava_is_here ''
     need export go_is_here ''
     need export benchstat_is_here ''
+    need cluster slurm_is_here 'slurmctld slurmd slurm-client munge'
     need manual $'groff\x1f--version' groff-base
     need page chromium_is_here 'chromium chromium-driver'
     need page npm_is_here npm
@@ -201,6 +207,7 @@ describe() { # INDEX
             how='web/package-lock.json from npm'
             ;;
         wrk_is_here | h2load_is_here | nghttpd_is_here | httperf_is_here) what=${what%_is_here} ;;
+        slurm_is_here) what='Slurm and munge' ;;
         clippy_is_here) what='cargo clippy' ;;
         certificates_are_here) what='certificates for https' ;;
     esac

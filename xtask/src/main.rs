@@ -4,6 +4,7 @@
 #![warn(unreachable_pub)]
 
 mod chaos;
+mod cluster;
 mod findings;
 mod new_service;
 mod services;
@@ -28,6 +29,8 @@ struct Arguments {
 enum Command {
     /// Take small measurements that meet faults at random instants, and check what must hold: `cargo xtask chaos --minutes 60`
     Chaos(chaos::Arguments),
+    /// Start a cluster from nothing on this machine, to try `tare submit`: `cargo xtask cluster up slurm`
+    Cluster(cluster::Arguments),
     /// Put the tables of the stored runs of published experiments into their pages in docs/published/
     Findings(findings::Arguments),
     /// Make the skeleton of a service in services/LANGUAGE/NAME
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = root().and_then(|root| match arguments.command {
         Command::Chaos(arguments) => chaos::run(&root, &arguments),
+        Command::Cluster(arguments) => cluster::run(&root, &arguments),
         Command::Findings(arguments) => findings::run(&root, &arguments),
         Command::NewService(arguments) => new_service::run(&root, &arguments),
         Command::ServicesUpdate => services_update::run(&root),

@@ -39,6 +39,11 @@ enum Command {
     Merge(command::merge::Args),
     Serve(command::serve::Args),
     Site(command::site::Args),
+    Plan(command::cluster::plan::Args),
+    Submit(command::cluster::submit::Args),
+    Status(command::cluster::status::Args),
+    Cancel(command::cluster::cancel::Args),
+    Collect(command::cluster::collect::Args),
     Verify(command::verify::Args),
     Record(command::record::Args),
     Audit(command::audit::Args),
@@ -58,6 +63,10 @@ enum Command {
     Watchdog,
     #[command(hide = true)]
     Upstream(command::upstream::Args),
+    #[command(hide = true)]
+    Job(command::cluster::job::Args),
+    #[command(hide = true)]
+    JobChild(command::cluster::job::ChildArgs),
     /// The first process of a service's process namespace. Started by tare, not by people
     #[command(hide = true)]
     ServiceInit {
@@ -92,6 +101,13 @@ fn main() -> ExitCode {
         Command::Merge(args) => command::merge::run(&args),
         Command::Site(args) => command::site::run(global, &args),
         Command::Serve(args) => command::serve::run(global, &args),
+        Command::Plan(args) => command::cluster::plan::run(global, &args),
+        Command::Submit(args) => command::cluster::submit::run(global, &args),
+        Command::Status(args) => command::cluster::status::run(&args),
+        Command::Cancel(args) => command::cluster::cancel::run(&args),
+        Command::Collect(args) => command::cluster::collect::run(&args),
+        Command::Job(args) => command::cluster::job::run(global, &args),
+        Command::JobChild(args) => command::cluster::job::run_child(&args),
         Command::Verify(args) => command::verify::run(global, args),
         Command::Record(args) => command::record::run(&args),
         Command::Audit(args) => command::audit::run(&args),

@@ -50,6 +50,17 @@ impl Global {
         })
     }
 
+    /// The options, but for the repository, as another process is given them that works elsewhere.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let folders = [("--catalogue", &self.catalogue), ("--home", &self.home)];
+        let given =
+            folders.into_iter().filter_map(|(option, folder)| Some((option, named(folder.as_ref())?)));
+        let absolute = |folder: &Path| std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        let folders =
+            given.flat_map(|(option, folder)| [option.to_owned(), absolute(folder).display().to_string()]);
+        folders.chain(self.trusts_all.then(|| "--trust".to_owned())).collect()
+    }
+
     /// The newest run of the repository: names of run folders begin with the time.
     pub(crate) fn newest_run(&self) -> anyhow::Result<PathBuf> {
         let runs = self.find()?.runs();

@@ -6,6 +6,7 @@
 
 mod adopted;
 mod audits;
+mod clusters;
 mod documents;
 mod folders;
 mod http2;
@@ -102,6 +103,9 @@ pub const TARGETS: &[Target] = &[
     Target::new("run", folders::run),
     Target::new("histogram", folders::histogram),
     Target::new("audit", audits::audit).with(&["crates/audit/data", "dev/crosscheck/src/reading/recorded"]),
+    Target::new("machines", clusters::machines),
+    Target::new("job_list", clusters::job_list),
+    Target::new("queue", clusters::queue),
     Target::new("tool", tools::tool).with(&["dev/crosscheck/src/reading/recorded"]),
 ];
 

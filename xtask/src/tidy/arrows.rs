@@ -12,7 +12,7 @@ const LAYERS: [&[&str]; 10] = [
     &["host"],
     &["service"],
     &["bench"],
-    &["analysis", "audit"],
+    &["analysis", "audit", "cluster"],
     &["report"],
     &["selftest"],
     &["cli"],

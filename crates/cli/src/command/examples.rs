@@ -46,6 +46,15 @@ const EXAMPLES: &[Example] = &[
         question: "Which framework costs least, and which cannot be separated?",
         commands: &["tare run experiments/quick.toml", "tare show", "tare report"],
     },
+    Example {
+        question: "Does it hold on other machines of a Slurm cluster?",
+        commands: &[
+            "tare plan quick --on machines.toml --seeds 3 --output jobs.ndjson",
+            "tare submit jobs.ndjson --engine slurm --store /shared/tare",
+            "tare status /shared/tare/BATCH",
+            "tare collect /shared/tare/BATCH",
+        ],
+    },
     Example { question: "Can these published figures be true?", commands: &["tare audit record/quick"] },
     Example { question: "How do two frameworks differ?", commands: &["tare compare hyper axum"] },
     Example {

@@ -5,6 +5,7 @@ mod asked;
 pub(crate) mod audit;
 pub(crate) mod bisect;
 pub(crate) mod build;
+pub(crate) mod cluster;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod data;

@@ -4,6 +4,7 @@
 //! `model` turns records into a `view`, which is plain data; `view` draws itself into cells; `screen` writes cells. The
 //! first two are pure.
 
+mod batch;
 mod live;
 pub(crate) mod model;
 mod screen;
@@ -17,6 +18,7 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+pub(crate) use batch::BatchView;
 pub(crate) use live::RunProgress;
 use screen::Screen;
 use view::{Size, View};

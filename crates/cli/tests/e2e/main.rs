@@ -7,6 +7,7 @@ mod bisect;
 mod broken;
 mod build;
 mod cheats;
+mod cluster;
 mod compare;
 mod cores;
 mod dist;

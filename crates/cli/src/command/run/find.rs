@@ -8,7 +8,7 @@ use tare_host::spelling::suggestion;
 use crate::workspace::Global;
 
 /// The file of an experiment. A word without a slash and an ending is a name, if there is no such file.
-pub(super) fn file(global: &Global, word: &Path) -> anyhow::Result<PathBuf> {
+pub(crate) fn file(global: &Global, word: &Path) -> anyhow::Result<PathBuf> {
     let is_name = word.components().count() == 1 && word.extension().is_none();
     if !is_name || word.is_file() {
         return Ok(word.to_owned());

@@ -43,6 +43,7 @@ use crate::{
     output::Format,
     workspace::{self, Global},
 };
+pub(crate) use find::file as experiment_file;
 use session::Session;
 
 /// Run an experiment: build and verify the services, measure them, print the table

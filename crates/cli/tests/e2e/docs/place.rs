@@ -34,6 +34,8 @@ const PROJECT: &str = "format = \"1.0\"\ncatalogue = \"services\"\ncontracts = [
     [service.shop]\ncommand = \"node server.js\"\ncontracts = []\n\
     [gate.shop]\nservice = \"shop\"\nbase = \"origin/main\"\nget = [\"/items/1\"]\n";
 
+const MACHINES: &str = "format = \"1.0\"\n[[class]]\nname = \"x86\"\ncpus = 2\n";
+
 pub struct Place {
     folder: TempDir,
     server: Child,
@@ -54,6 +56,7 @@ impl Place {
             ("openapi.yaml", include_str!("openapi.yaml")),
             ("session.har", include_str!("session.har")),
             ("items.toml", include_str!("items.toml")),
+            ("machines.toml", MACHINES),
             ("urls.txt", "http://127.0.0.1:8080/items/1\nhttp://127.0.0.1:8080/items/2\n"),
             ("mine/service.toml", &manifest("mine", "correct")),
             ("my-service/service.toml", &manifest("my-service", "correct")),

@@ -1,0 +1,158 @@
+//! `tare collect`: takes in the bundles of a batch that have arrived, and says what is missing.
+
+use std::path::{Path, PathBuf};
+
+use tare_cluster::{BatchStatus, Collected, CollectedJob, JobState, collect};
+use tare_report::{gather::gather, kept};
+
+use super::{BatchOptions, status};
+use crate::{exit::Outcome, output::paint};
+
+/// Check the bundles of a batch that have arrived, and print the runs that may be merged
+///
+/// Each bundle is checked once: every file has its hash, the run is the one that the job asks for, and its figures are computed again
+/// from its samples. The first whole bundle of a job counts; others of the same job are kept aside and named. Jobs without a bundle are
+/// named as missing, each with its reason. The folders of the runs are printed to stdout, one a line.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tare collect /shared/tare/quick-1f0c2a9b7d3e             the folders of its runs, and what is missing
+  tare collect /shared/tare/quick-1f0c2a9b7d3e --json      with everything that is known of each bundle
+
+Exit codes: 0 there is a checked bundle of every job, 1 usage error, 4 a bundle was rejected, 5 jobs are missing.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    batch: BatchOptions,
+}
+
+/// With `--json`.
+#[derive(Debug, serde::Serialize)]
+struct Printed {
+    batch: String,
+    collected: Vec<PrintedJob>,
+    rejected: Vec<PrintedBundle>,
+    missing: Vec<PrintedMissing>,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct PrintedJob {
+    job: String,
+    class: String,
+    seed: u64,
+    run: PathBuf,
+    node: String,
+    attempt: String,
+    /// The exit status of the command that measured.
+    status: i32,
+    is_new: bool,
+    findings: Vec<String>,
+    /// Bundles of other attempts, which are never merged.
+    later: Vec<PathBuf>,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct PrintedBundle {
+    path: PathBuf,
+    reason: String,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct PrintedMissing {
+    job: String,
+    state: JobState,
+    reason: String,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let batch = args.batch.open()?;
+    let Collected { jobs, rejected, missing } = collect(&batch, &recompute)?;
+    // What arrives from now on is taken in the next time.
+    let now =
+        status::look(&batch).map_err(|error| tare_host::tell!("{}: {error:#}", paint("33", "warning"))).ok();
+    let reason = |name: &str| {
+        let found = now.as_ref().and_then(|now: &BatchStatus| now.jobs.iter().find(|job| job.name == name));
+        found.map_or((JobState::Unknown, String::new()), |job| (job.state, job.detail.clone()))
+    };
+    let missing = missing.iter().map(|job| {
+        let (state, reason) = reason(&job.name());
+        PrintedMissing { job: job.name(), state, reason }
+    });
+    let printed = Printed {
+        batch: batch.name(),
+        missing: missing.collect(),
+        collected: jobs.into_iter().map(printed).collect(),
+        rejected: rejected
+            .into_iter()
+            .map(|found| PrintedBundle { path: found.path, reason: found.reason })
+            .collect(),
+    };
+    tell(&printed);
+    args.batch.print(&printed, || {
+        printed.collected.iter().map(|job| format!("{}\n", job.run.display())).collect()
+    })?;
+    Ok(match (printed.rejected.is_empty(), printed.missing.is_empty()) {
+        (false, _) => Outcome::MeasurementInvalid,
+        (true, false) => Outcome::Inconclusive,
+        (true, true) => Outcome::Fine,
+    })
+}
+
+/// Whether the figures of a run are those of its samples.
+fn recompute(run: &Path) -> Result<(), String> {
+    let document = gather(run).map_err(|error| error.to_string())?;
+    match kept::difference(run, &document) {
+        Ok(None) => Ok(()),
+        Ok(Some(what)) => Err(format!("recomputed: not the same as {}: {what}", kept::NAME)),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn printed(job: CollectedJob) -> PrintedJob {
+    let CollectedJob { bundle, run, is_new, later } = job;
+    PrintedJob {
+        job: bundle.job.name(),
+        class: bundle.job.class.clone(),
+        seed: bundle.job.seed,
+        findings: bundle.findings(),
+        node: bundle.node,
+        attempt: bundle.attempt,
+        status: bundle.status,
+        run,
+        is_new,
+        later,
+    }
+}
+
+fn tell(printed: &Printed) {
+    let new = printed.collected.iter().filter(|job| job.is_new).count();
+    let jobs = printed.collected.len() + printed.missing.len();
+    tare_host::tell!(
+        "{}: {} of {jobs} jobs are collected, {new} of them now",
+        printed.batch,
+        printed.collected.len()
+    );
+    for job in &printed.collected {
+        for finding in &job.findings {
+            tare_host::tell!("{} {} on {}: {finding}", paint("33", "finding"), job.job, job.node);
+        }
+        for later in &job.later {
+            tare_host::tell!("kept aside: another attempt of {}, in {}", job.job, later.display());
+        }
+    }
+    for PrintedBundle { path, reason } in &printed.rejected {
+        tare_host::tell!("{} {}: {reason}", paint("31", "rejected"), path.display());
+    }
+    for PrintedMissing { job, state, reason } in &printed.missing {
+        let reason = match (state, reason.as_str()) {
+            (JobState::NotSubmitted, _) => "it was not submitted",
+            (JobState::Running, _) => "it still runs",
+            (JobState::Waiting, _) => "it waits",
+            (_, "") => "nothing is known of it",
+            (_, reason) => reason,
+        };
+        tare_host::tell!("{} {job}: {reason}", paint("31", "missing"));
+    }
+    if !printed.collected.is_empty() {
+        tare_host::tell!("what may be merged is on stdout, a run folder a line");
+    }
+}

@@ -1,0 +1,82 @@
+//! The table of a batch.
+
+use tare_cluster::{BatchStatus, JobState, JobStatus};
+use tare_report::{
+    document::{ALWAYS, Table, Unit, Value},
+    write::text,
+};
+
+use crate::output;
+
+/// For stdout, with a summary.
+pub(super) fn table(status: &BatchStatus) -> String {
+    format!("{}\n{}\n", text::table(&jobs(status), output::look()), status.summary())
+}
+
+/// A row for each job, in the order of the list.
+pub(crate) fn jobs(status: &BatchStatus) -> Table {
+    let columns =
+        [("job", ALWAYS), ("seed", 2), ("state", ALWAYS), ("node", 5), ("attempts", 3), ("detail", 4)];
+    Table::plain(
+        columns.map(|(title, priority)| (title, Unit::Text, priority)),
+        status.jobs.iter().map(row).collect(),
+    )
+}
+
+fn row(job: &JobStatus) -> [Value; 6] {
+    let text = |text: &str| Some(text).filter(|text| !text.is_empty()).map(str::to_owned).into();
+    [
+        job.name.as_str().into(),
+        job.seed.to_string().as_str().into(),
+        word(job.state).into(),
+        text(job.node.as_deref().unwrap_or_default()),
+        text(&if job.attempts > 0 { job.attempts.to_string() } else { String::new() }),
+        text(&job.detail),
+    ]
+}
+
+fn word(state: JobState) -> &'static str {
+    match state {
+        JobState::Collected => "collected",
+        JobState::Arrived => "arrived",
+        JobState::Running => "running",
+        JobState::Waiting => "waiting",
+        JobState::Unknown => "not known",
+        JobState::NotSubmitted => "not submitted",
+        JobState::Missing => "MISSING",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tare_cluster::EngineName;
+
+    use super::*;
+
+    #[test]
+    fn a_batch_is_a_table_with_a_summary() {
+        let job = |name: &str, state, detail: &str| JobStatus {
+            name: name.to_owned(),
+            class: "x86".to_owned(),
+            seed: 7,
+            revisions: 0,
+            state,
+            node: Some("n1".to_owned()).filter(|_| state != JobState::Waiting),
+            since: None,
+            attempts: usize::from(state != JobState::Waiting),
+            detail: detail.to_owned(),
+        };
+        let status = BatchStatus {
+            batch: "quick-1".to_owned(),
+            engine: EngineName::Slurm,
+            jobs: vec![
+                job("x86-1", JobState::Collected, ""),
+                job("x86-2", JobState::Running, "measuring"),
+                job("x86-3", JobState::Waiting, "Resources"),
+                job("x86-4", JobState::Missing, "a build failed"),
+            ],
+            engine_error: None,
+        };
+        insta::assert_snapshot!(table(&status), @"");
+    }
+}

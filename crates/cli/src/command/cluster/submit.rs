@@ -1,0 +1,201 @@
+//! `tare submit`: gives the jobs of a list to the engine of a cluster.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, ensure};
+use clap::builder::PossibleValuesParser;
+use tare_cluster::{Batch, BatchHead, EngineName, EngineState, JobList, PlannedJob, Selftest, Start};
+use tare_host::spelling::suggestion;
+
+use super::{absolute, states};
+use crate::{
+    exit::Outcome,
+    output::{print, print_json},
+    workspace::{self, Global},
+};
+
+/// Run the jobs of a list on a cluster
+///
+/// The store is a folder that all machines of the cluster share; the repository and the program must be shared too. Everything of the
+/// batch lies in a folder of the store, which is printed: `tare status`, `cancel` and `collect` take it. To submit a list again
+/// submits what is missing, and nothing else: jobs that have left a bundle, wait or run are left alone.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tare submit jobs.ndjson --engine slurm --store /shared/tare                       prints the folder of the batch
+  tare submit jobs.ndjson --engine slurm --store /shared/tare --selftest full       with all trials of the instrument on each machine
+  tare submit jobs.ndjson --engine slurm --store /shared/tare --dry-run             only say what would be submitted
+
+Exit codes: 0 fine, 1 usage error, or the engine refused.")]
+pub(crate) struct Args {
+    /// The job list that `tare plan` wrote
+    jobs: PathBuf,
+    /// The engine of the cluster
+    #[arg(long, value_parser = PossibleValuesParser::new(EngineName::ALL.map(EngineName::as_str)))]
+    engine: String,
+    /// A folder that all machines share
+    #[arg(long, value_name = "DIR")]
+    store: PathBuf,
+    /// How the instrument is tested on a machine that has no certificate: `quick` (a minute), `full`, `none`, or the names of trials
+    #[arg(long, value_name = "FORM", default_value = "quick")]
+    selftest: String,
+    /// A certificate of the same machine, kernel and version of Tare is good for this number of days
+    #[arg(long, value_name = "DAYS", default_value_t = 7)]
+    certificate_days: u32,
+    /// The command `tare`, as the nodes find it [default: this program]
+    #[arg(long, value_name = "PATH")]
+    program: Option<PathBuf>,
+    /// Print which jobs would be submitted, and stop
+    #[arg(long)]
+    dry_run: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was submitted.
+#[derive(Debug, serde::Serialize)]
+struct Submitted {
+    batch: PathBuf,
+    /// Jobs that were submitted now, by their names.
+    submitted: Vec<String>,
+    /// Jobs that wait or run.
+    active: usize,
+    /// Jobs that have left a bundle.
+    done: usize,
+}
+
+pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
+    let list = JobList::load(&args.jobs)?;
+    let head = head(global, args)?;
+    if args.dry_run {
+        return dry_run(args, list);
+    }
+    let batch = Batch::make(&args.store, list, head)?;
+    let _alone = batch.lock()?;
+    let (submitted, missing) = look(&batch)?;
+    if !missing.is_empty() {
+        let words = ["--root".to_owned(), batch.head.root.display().to_string()];
+        let program = batch.head.program.display().to_string();
+        let job = ["job".to_owned(), batch.folder.display().to_string()];
+        let start = Start { command: [&[program][..], &words, &batch.head.globals, &job].concat() };
+        for line in batch.head.engine.engine().submit(&batch, &missing, &start)? {
+            tare_host::tell!("{line}");
+        }
+        batch.add_submitted(&missing)?;
+    }
+    print_submitted(&submitted, args)
+}
+
+/// What would be submitted. Of a batch that is not there yet everything is missing.
+fn dry_run(args: &Args, list: JobList) -> anyhow::Result<Outcome> {
+    let folder = absolute(&args.store).join(list.batch_name());
+    let submitted = match folder.exists() {
+        true => look(&Batch::open(&folder)?)?.0,
+        false => Submitted {
+            batch: folder,
+            submitted: list.jobs.iter().map(PlannedJob::name).collect(),
+            active: 0,
+            done: 0,
+        },
+    };
+    print_submitted(&submitted, args)
+}
+
+/// What is to be submitted of a batch, and its places in the list.
+fn look(batch: &Batch) -> anyhow::Result<(Submitted, Vec<usize>)> {
+    let known = states(batch)?;
+    let is_active = |position: &usize| known.get(position).is_some_and(EngineState::is_active);
+    let has_bundle = |position: &usize| batch.has_bundle(&batch.list.jobs[*position]);
+    let (done, open): (Vec<usize>, Vec<usize>) = (0..batch.list.jobs.len()).partition(has_bundle);
+    let (active, missing): (Vec<usize>, Vec<usize>) = open.into_iter().partition(is_active);
+    let submitted = Submitted {
+        submitted: missing.iter().map(|position| batch.list.jobs[*position].name()).collect(),
+        active: active.len(),
+        done: done.len(),
+        batch: batch.folder.clone(),
+    };
+    Ok((submitted, missing))
+}
+
+fn print_submitted(submitted: &Submitted, args: &Args) -> anyhow::Result<Outcome> {
+    tell(submitted, args.dry_run);
+    if args.json {
+        print_json(submitted)?
+    } else {
+        print(&format!("{}\n", submitted.batch.display()))?
+    }
+    Ok(Outcome::Fine)
+}
+
+fn tell(submitted: &Submitted, dry_run: bool) {
+    let would = if dry_run { "would be submitted" } else { "submitted" };
+    let jobs = submitted.submitted.len();
+    tare_host::tell!(
+        "{jobs} jobs {would}; {} wait or run, {} have left a bundle",
+        submitted.active,
+        submitted.done
+    );
+    if !dry_run {
+        tare_host::tell!("`tare status {}` shows how far they are", submitted.batch.display());
+    }
+}
+
+fn head(global: &Global, args: &Args) -> anyhow::Result<BatchHead> {
+    let program = match &args.program {
+        Some(program) => absolute(program),
+        None => workspace::program()?,
+    };
+    ensure!(program.is_file(), "--program: there is no {}", program.display());
+    Ok(BatchHead {
+        format: BatchHead::FORMAT.to_owned(),
+        tare: env!("CARGO_PKG_VERSION").to_owned(),
+        submitted: jiff::Timestamp::now().to_string(),
+        engine: args.engine.parse().map_err(anyhow::Error::msg)?,
+        program,
+        root: global.find()?.folder,
+        globals: global.words(),
+        selftest: selftest(&args.selftest).context("--selftest")?,
+        certificate_days: args.certificate_days,
+    })
+}
+
+fn selftest(text: &str) -> anyhow::Result<Selftest> {
+    Ok(match text {
+        "none" => Selftest::None,
+        "quick" => Selftest::Quick,
+        "full" => Selftest::Full,
+        names => {
+            let trials = tare_selftest::trials(true);
+            let known = || trials.iter().map(|trial| trial.name);
+            for name in names.split(',') {
+                let forms = ["none", "quick", "full"].into_iter().chain(known());
+                ensure!(
+                    known().any(|known| known == name),
+                    "unknown trial \"{name}\"{}",
+                    suggestion(name, forms)
+                );
+            }
+            Selftest::Only(names.split(',').map(str::to_owned).collect())
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_selftest_is_a_form_or_trials() {
+        assert_eq!(selftest("quick").unwrap(), Selftest::Quick);
+        assert_eq!(
+            selftest("honest,cache").unwrap(),
+            Selftest::Only(vec!["honest".to_owned(), "cache".to_owned()])
+        );
+        assert_eq!(
+            selftest("qick").unwrap_err().to_string(),
+            "unknown trial \"qick\"; did you mean \"quick\"?"
+        );
+        assert!(selftest("").is_err());
+    }
+}

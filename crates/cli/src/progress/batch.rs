@@ -1,0 +1,83 @@
+//! The view of a batch of jobs that a cluster runs. Nothing is measured here, so it may be drawn whenever something is known.
+
+use std::time::Duration;
+
+use tare_cluster::{BatchStatus, JobState};
+
+use super::{
+    Progress,
+    live::Stage,
+    view::{Interest, View},
+};
+use crate::command::cluster::report;
+
+/// A table on a terminal, or lines elsewhere.
+pub(crate) struct BatchView<'a> {
+    progress: &'a Progress,
+    stage: Option<Stage<'a>>,
+}
+
+impl<'a> BatchView<'a> {
+    pub(crate) fn open(progress: &'a Progress) -> BatchView<'a> {
+        BatchView { progress, stage: Stage::open(progress) }
+    }
+
+    /// Shows how far the jobs are, each of which takes about `expected_s` of measuring.
+    pub(crate) fn draw(&mut self, name: &str, status: &BatchStatus, expected_s: Option<u64>) {
+        let Some(stage) = &mut self.stage else { return self.progress.say(&status.summary()) };
+        let place = match &status.engine_error {
+            Some(error) => format!("{}; {error}", status.summary()),
+            None => status.summary(),
+        };
+        let interest = status.jobs.iter().map(|job| match job.state {
+            JobState::Running => Interest::Now,
+            JobState::Missing => Interest::Failed,
+            JobState::Waiting | JobState::Unknown => Interest::InBlock,
+            JobState::Arrived | JobState::Collected | JobState::NotSubmitted => Interest::None,
+        });
+        let interest: Vec<Interest> = interest.collect();
+        let left = left(status, expected_s);
+        let (title, table) = (name.to_owned(), report::jobs(status));
+        stage.draw(false, |elapsed| View { title, place, elapsed, left, table, interest, ..View::default() });
+    }
+}
+
+/// As if those that run had just begun, and as many would always run as run now.
+fn left(status: &BatchStatus, expected_s: Option<u64>) -> Duration {
+    let running = status.count(JobState::Running);
+    let open = (running + status.count(JobState::Waiting) + status.count(JobState::Unknown)) as u64;
+    let rounds = open.div_ceil(running.max(1) as u64);
+    Duration::from_secs(rounds.saturating_mul(expected_s.unwrap_or(0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use tare_cluster::{EngineName, JobStatus};
+
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_a_round_for_as_many_jobs_as_run_at_a_time() {
+        let job = |state| JobStatus {
+            name: "x86-1".to_owned(),
+            class: "x86".to_owned(),
+            seed: 7,
+            revisions: 0,
+            state,
+            node: None,
+            since: None,
+            attempts: 0,
+            detail: String::new(),
+        };
+        let left_of = |states: &[JobState]| {
+            let jobs = states.iter().map(|state| job(*state)).collect();
+            let status =
+                BatchStatus { batch: "b".to_owned(), engine: EngineName::Slurm, jobs, engine_error: None };
+            left(&status, Some(60)).as_secs()
+        };
+        use JobState::{Arrived, Missing, Running, Waiting};
+        assert_eq!(left_of(&[Arrived, Running, Running, Waiting, Waiting, Waiting]), 180);
+        assert_eq!(left_of(&[Waiting, Waiting]), 120, "one at a time, as far as is known");
+        assert_eq!(left_of(&[Arrived, Missing]), 0);
+    }
+}

@@ -1,0 +1,104 @@
+//! Certificates of machines, for all batches of a store: a machine that was tested lately is not tested again.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tare_host::{environment::Environment, foreign, whole};
+
+use crate::{batch::Batch, job::short_hash};
+
+/// A certificate has some kilobytes.
+const FILE_BYTES_MAX: u64 = 64 << 20;
+
+/// What a certificate is of. One of another kernel, or by another Tare, is none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MachineIdentity {
+    pub node: String,
+    pub kernel: String,
+    pub cpu: String,
+    pub cpus: usize,
+    pub tare: String,
+}
+
+/// As it is stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Stored {
+    machine: MachineIdentity,
+    certificate: Value,
+}
+
+impl MachineIdentity {
+    pub fn new(node: &str, environment: &Environment, tare: &str) -> MachineIdentity {
+        let Environment { kernel, cpu, cpus, .. } = environment;
+        MachineIdentity {
+            node: node.to_owned(),
+            kernel: kernel.clone(),
+            cpu: cpu.clone(),
+            cpus: *cpus,
+            tare: tare.to_owned(),
+        }
+    }
+
+    fn file_name(&self) -> String {
+        let MachineIdentity { node, kernel, cpu, cpus, tare } = self;
+        format!("{}.json", short_hash(&[node, kernel, cpu, &cpus.to_string(), tare]))
+    }
+}
+
+/// The folder of a store that has them.
+#[derive(Debug, Clone)]
+pub struct Certificates {
+    folder: PathBuf,
+}
+
+impl Certificates {
+    /// Those beside a batch.
+    pub fn of(batch: &Batch) -> Certificates {
+        let store = batch.folder.parent().unwrap_or_else(|| Path::new("/"));
+        Certificates { folder: store.join("certificates") }
+    }
+
+    /// The newest one of this machine, if there is one.
+    pub fn get(&self, machine: &MachineIdentity) -> Option<Value> {
+        let bytes = foreign::read(&self.folder.join(machine.file_name()), FILE_BYTES_MAX).ok()?;
+        let stored: Stored = foreign::json(&bytes).ok()?;
+        (stored.machine == *machine).then_some(stored.certificate)
+    }
+
+    /// # Errors
+    /// The file system refuses.
+    pub fn put(&self, machine: &MachineIdentity, certificate: Value) -> io::Result<()> {
+        fs::create_dir_all(&self.folder)?;
+        let stored = Stored { machine: machine.clone(), certificate };
+        whole::write(&self.folder.join(machine.file_name()), serde_json::to_string_pretty(&stored)? + "\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_certificate_is_of_one_machine_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let certificates = Certificates { folder: folder.path().join("certificates") };
+        let machine = MachineIdentity::new("n1", &Environment { cpus: 2, ..Environment::default() }, "0.1.0");
+        assert_eq!(certificates.get(&machine), None);
+        certificates.put(&machine, json!({ "quick": true })).unwrap();
+        assert_eq!(certificates.get(&machine), Some(json!({ "quick": true })));
+        for other in [
+            MachineIdentity { node: "n2".to_owned(), ..machine.clone() },
+            MachineIdentity { kernel: "Linux 7".to_owned(), ..machine.clone() },
+            MachineIdentity { cpus: 4, ..machine.clone() },
+            MachineIdentity { tare: "0.2.0".to_owned(), ..machine.clone() },
+        ] {
+            assert_eq!(certificates.get(&other), None, "{other:?}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Slurm by its programs: `sbatch`, `squeue`, `scancel` and `scontrol`. No database of jobs is needed: what has ended lies in the
+//! store, and what has not is in the queue.
+//!
+//! The jobs of a class are an array, and an element of it is the place of a job in the list. Slurm bounds the index of an element
+//! (MaxArraySize), so there is an array for each thousand places, whose name has the offset.
+
+pub mod queue;
+
+use std::{collections::BTreeMap, path::Path, process::Command};
+
+use tare_host::{foreign, whole};
+
+use super::{Allocation, Engine, EngineError, EngineName, EngineState, Start, Variables, ask, ask_with};
+use crate::{batch::Batch, machines::MachineClass};
+use queue::ARRAY_MAX;
+
+/// Debian's package of all these programs.
+const PACKAGE: &str = "slurm-client";
+
+#[derive(Debug, Clone, Copy)]
+pub struct Slurm;
+
+impl Engine for Slurm {
+    fn name(&self) -> EngineName {
+        EngineName::Slurm
+    }
+
+    fn submit(&self, batch: &Batch, positions: &[usize], start: &Start) -> Result<Vec<String>, EngineError> {
+        let mut submitted = Vec::new();
+        for class in &batch.list.head.classes {
+            let is_of_class = |position: &&usize| {
+                batch.list.jobs.get(**position).is_some_and(|job| job.class == class.name)
+            };
+            let of_class: Vec<usize> = positions.iter().filter(is_of_class).copied().collect();
+            for of_array in of_class.chunk_by(|one, other| one / ARRAY_MAX == other / ARRAY_MAX) {
+                let script = script(of_array[0] / ARRAY_MAX, start)?;
+                let array = sbatch(&options(batch, class, of_array), &script, &batch.folder.join("job.sh"))?;
+                submitted.push(format!("array {array} of class {}: {}", class.name, several(of_array.len())));
+            }
+        }
+        Ok(submitted)
+    }
+
+    fn states(&self, batch: &Batch) -> Result<BTreeMap<usize, EngineState>, EngineError> {
+        let words = ["--noheader", "--array", "--states=all", &format!("--format={}", queue::FORMAT)];
+        let mut words: Vec<String> = words.map(str::to_owned).to_vec();
+        words.push(format!("--name={}", array_names(batch).join(",")));
+        let text = answer("squeue", &words)?;
+        Ok(queue::states(&text, &batch.name()))
+    }
+
+    fn cancel(&self, batch: &Batch) -> Result<(), EngineError> {
+        for name in array_names(batch) {
+            answer("scancel", &[format!("--name={name}")])?;
+        }
+        Ok(())
+    }
+
+    /// Slurm forgets what has ended by itself.
+    fn clean_up(&self, batch: &Batch) -> Result<(), EngineError> {
+        self.cancel(batch)
+    }
+
+    fn allocation(&self, variables: Variables) -> Result<Allocation, EngineError> {
+        let engine = EngineName::Slurm;
+        let get = |name: &str| {
+            let missing =
+                || EngineError::NoJob { engine, reason: format!("{name} is not in the environment") };
+            variables(name).ok_or_else(missing)
+        };
+        let number = |name: &str| {
+            let text = get(name)?;
+            let wrong =
+                |_| EngineError::NoJob { engine, reason: format!("{name} is {text:?}, which is no number") };
+            text.parse::<usize>().map_err(wrong)
+        };
+        let (array, element) = (number("SLURM_ARRAY_JOB_ID")?, number("SLURM_ARRAY_TASK_ID")?);
+        let offset = variables(OFFSET).and_then(|offset| offset.parse::<usize>().ok()).unwrap_or(0);
+        // Absent in the first attempt.
+        let restarts =
+            variables("SLURM_RESTART_COUNT").and_then(|count| count.parse::<usize>().ok()).unwrap_or(0);
+        let node = get("SLURMD_NODENAME")?;
+        let job = get("SLURM_JOB_ID")?;
+        let shown =
+            ask("scontrol", PACKAGE, &["show".to_owned(), "job".to_owned(), "--oneliner".to_owned(), job]);
+        Ok(Allocation {
+            position: offset + element,
+            attempt: format!("{array}-{element}.{restarts}"),
+            node,
+            // A node without this program, or a controller that does not answer, promises nothing.
+            is_exclusive: shown.ok().and_then(Result::ok).and_then(|text| queue::is_exclusive(&text)),
+        })
+    }
+}
+
+/// The variable by which a script hands down the offset of its array.
+const OFFSET: &str = "TARE_JOB_OFFSET";
+
+fn several(jobs: usize) -> String {
+    if jobs == 1 { "1 job".to_owned() } else { format!("{jobs} jobs") }
+}
+
+/// The names of all arrays that there can be of a batch.
+fn array_names(batch: &Batch) -> Vec<String> {
+    let arrays = batch.list.jobs.len().div_ceil(ARRAY_MAX);
+    (0..arrays).map(|array| queue::array_name(&batch.name(), array)).collect()
+}
+
+/// The words of `sbatch` for the jobs at these places, which are all of one array.
+fn options(batch: &Batch, class: &MachineClass, positions: &[usize]) -> Vec<String> {
+    let array = positions.first().map_or(0, |first| first / ARRAY_MAX);
+    let elements: Vec<String> = positions.iter().map(|position| (position % ARRAY_MAX).to_string()).collect();
+    // Slurm has names of its own in the names of outputs.
+    let logs = batch.logs().display().to_string().replace('%', "%%");
+    let mut words = vec![
+        "--parsable".to_owned(),
+        format!("--job-name={}", queue::array_name(&batch.name(), array)),
+        format!("--array={}", elements.join(",")),
+        "--nodes=1".to_owned(),
+        "--ntasks=1".to_owned(),
+        format!("--cpus-per-task={}", class.cpus),
+        "--exclusive".to_owned(),
+        // All that the node has: the amount is no part of a class.
+        "--mem=0".to_owned(),
+        "--requeue".to_owned(),
+        "--open-mode=append".to_owned(),
+        format!("--output={logs}/%A_%a.log"),
+        format!("--chdir={}", batch.head.root.display()),
+    ];
+    words.extend(class.time_limit.map(|limit| format!("--time={}", limit.as_secs().div_ceil(60))));
+    words.extend(class.slurm.options().map(|(name, value)| format!("--{name}={value}")));
+    words
+}
+
+/// What a node runs. The command takes the place of the shell, so that it is the one that Slurm signals.
+fn script(array: usize, start: &Start) -> Result<String, EngineError> {
+    let command = shlex::try_join(start.command.iter().map(String::as_str));
+    let command = command
+        .map_err(|error| EngineError::Batch { engine: EngineName::Slurm, reason: error.to_string() })?;
+    Ok(format!("#!/bin/sh\nexport {OFFSET}={}\nexec {command}\n", array * ARRAY_MAX))
+}
+
+/// The number of the array. The script lies in the folder of the batch, which only its owner writes to.
+fn sbatch(words: &[String], script: &str, path: &Path) -> Result<String, EngineError> {
+    let unwritten = |source| EngineError::Run { program: path.display().to_string(), source };
+    whole::write(path, script).map_err(unwritten)?;
+    let mut command = Command::new("sbatch");
+    without_job(command.args(words).arg(path));
+    let text = said(ask_with(&mut command, "sbatch", PACKAGE)?, "sbatch")?;
+    // With several clusters their name follows.
+    let array = text.trim().split(';').next().unwrap_or_default();
+    match !array.is_empty() && array.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => Ok(array.to_owned()),
+        false => {
+            let said =
+                format!("it printed {:?} in place of the number of a job", foreign::quotable(text.trim()));
+            Err(EngineError::Refused { program: "sbatch".to_owned(), said })
+        }
+    }
+}
+
+/// Of a shell within a job of its own nothing is inherited.
+fn without_job(command: &mut Command) -> &mut Command {
+    let of_job =
+        |name: &String| name.starts_with("SLURM_") && name != "SLURM_CONF" || name.starts_with("SBATCH_");
+    for (name, _) in std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value))) {
+        if of_job(&name) {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+fn answer(program: &str, words: &[String]) -> Result<String, EngineError> {
+    said(ask(program, PACKAGE, words)?, program)
+}
+
+/// What a program printed; its error is passing if the controller does not answer.
+fn said(answer: Result<String, String>, program: &str) -> Result<String, EngineError> {
+    answer.map_err(|said| {
+        // The first of its lines is often the most precise one, and the last one what it means.
+        let lines = said
+            .lines()
+            .map(|line| line.trim().trim_start_matches(&format!("{program}: error: ")).to_owned());
+        let lines: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
+        let said = if lines.is_empty() { "it failed without a word".to_owned() } else { lines.join("; ") };
+        let said = foreign::quotable(&said);
+        match queue::is_unreachable(&said) {
+            true => EngineError::Unreachable { engine: EngineName::Slurm, said },
+            false => EngineError::Refused { program: program.to_owned(), said },
+        }
+    })
+}
+
+/// The file of an attempt's output.
+pub(crate) fn log_path(logs: &Path, attempt: &str) -> Option<std::path::PathBuf> {
+    let (job, _) = attempt.rsplit_once('.')?;
+    Some(logs.join(format!("{}.log", job.replacen('-', "_", 1))))
+}
+
+#[cfg(test)]
+mod tests;

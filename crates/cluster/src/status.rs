@@ -1,0 +1,259 @@
+//! How far each job of a batch is: what lies in the store, and what the engine knows. The store comes first: what has a bundle is
+//! done, whatever the engine says.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::{
+    attempt::{AttemptOutcome, AttemptRecord},
+    batch::Batch,
+    engine::{EngineError, EngineName, EngineState, slurm::log_path},
+    job::PlannedJob,
+};
+
+/// How far a job is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum JobState {
+    /// Its bundle has arrived, and the collector has checked it.
+    Collected,
+    /// Its bundle has arrived.
+    Arrived,
+    Running,
+    Waiting,
+    /// The engine does not answer.
+    Unknown,
+    NotSubmitted,
+    /// It ended without a bundle, and will not run again by itself.
+    Missing,
+}
+
+/// A job, and how far it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct JobStatus {
+    pub name: String,
+    pub class: String,
+    pub seed: u64,
+    /// Number of versions that it compares; 0 if it measures the services as they are.
+    pub revisions: usize,
+    pub state: JobState,
+    /// Of the newest attempt.
+    pub node: Option<String>,
+    /// When its newest attempt began what it does, RFC 3339.
+    pub since: Option<String>,
+    pub attempts: usize,
+    /// What it does, or why it does nothing.
+    pub detail: String,
+}
+
+/// A batch, and how far its jobs are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BatchStatus {
+    pub batch: String,
+    pub engine: EngineName,
+    pub jobs: Vec<JobStatus>,
+    /// Why the engine said nothing.
+    pub engine_error: Option<String>,
+}
+
+impl BatchStatus {
+    /// With what the engine says, or why it says nothing.
+    pub fn of(batch: &Batch, states: Result<&BTreeMap<usize, EngineState>, &EngineError>) -> BatchStatus {
+        let submitted = batch.submitted();
+        let of_job = |(position, job): (usize, &PlannedJob)| {
+            let said = match states {
+                Ok(states) => Said::Engine(states.get(&position)),
+                Err(_) => Said::Nothing,
+            };
+            status(batch, job, said, submitted.contains(&position))
+        };
+        BatchStatus {
+            batch: batch.name(),
+            engine: batch.head.engine,
+            jobs: batch.list.jobs.iter().enumerate().map(of_job).collect(),
+            engine_error: states.err().map(ToString::to_string),
+        }
+    }
+
+    /// The number of jobs in this state.
+    pub fn count(&self, state: JobState) -> usize {
+        self.jobs.iter().filter(|job| job.state == state).count()
+    }
+
+    /// Whether nothing will change by itself.
+    pub fn is_settled(&self) -> bool {
+        [JobState::Running, JobState::Waiting, JobState::Unknown].iter().all(|state| self.count(*state) == 0)
+    }
+
+    /// In words: `4 jobs: 2 collected, 1 running, 1 waiting`.
+    pub fn summary(&self) -> String {
+        let states = [
+            (JobState::Collected, "collected"),
+            (JobState::Arrived, "arrived"),
+            (JobState::Running, "running"),
+            (JobState::Waiting, "waiting"),
+            (JobState::Unknown, "not known"),
+            (JobState::NotSubmitted, "not submitted"),
+            (JobState::Missing, "missing"),
+        ];
+        let counts = states.map(|(state, word)| (self.count(state), word));
+        let words: Vec<String> = counts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| format!("{count} {word}"))
+            .collect();
+        let jobs = self.jobs.len();
+        format!("{jobs} job{}: {}", if jobs == 1 { "" } else { "s" }, words.join(", "))
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Said<'a> {
+    Nothing,
+    Engine(Option<&'a EngineState>),
+}
+
+fn status(batch: &Batch, job: &PlannedJob, said: Said, was_submitted: bool) -> JobStatus {
+    let attempts = batch.attempts(job).all();
+    let last = attempts.last();
+    let (state, detail) = match batch.has_bundle(job) {
+        true if batch.checked_path(job).is_file() => (JobState::Collected, String::new()),
+        true => (JobState::Arrived, String::new()),
+        false => without_bundle(batch, last, said, was_submitted),
+    };
+    let running_on = match said {
+        Said::Engine(Some(EngineState::Running { node })) => {
+            Some(node.clone()).filter(|node| !node.is_empty())
+        }
+        _ => None,
+    };
+    JobStatus {
+        name: job.name(),
+        class: job.class.clone(),
+        seed: job.seed,
+        revisions: job.revisions.len(),
+        state,
+        node: running_on.or_else(|| last.map(|last| last.node.clone())),
+        since: last.map(|last| last.since.clone()),
+        attempts: attempts.len(),
+        detail,
+    }
+}
+
+fn without_bundle(
+    batch: &Batch,
+    last: Option<&AttemptRecord>,
+    said: Said,
+    was_submitted: bool,
+) -> (JobState, String) {
+    match (said, last) {
+        (Said::Nothing, _) => (JobState::Unknown, String::new()),
+        (Said::Engine(Some(EngineState::Waiting { why })), _) => (JobState::Waiting, why.clone()),
+        (Said::Engine(Some(EngineState::Running { .. })), last) => {
+            let phase =
+                last.filter(|last| last.outcome.is_none()).map_or("starting", |last| last.phase.text());
+            (JobState::Running, phase.to_owned())
+        }
+        (Said::Engine(Some(EngineState::Ended { how })), None) => {
+            (JobState::Missing, format!("{how}, and no attempt began: see {}", batch.logs().display()))
+        }
+        (Said::Engine(Some(EngineState::Ended { how })), Some(last)) => {
+            (JobState::Missing, ended(batch, last, Some(how)))
+        }
+        (Said::Engine(None), Some(last)) => (JobState::Missing, ended(batch, last, None)),
+        (Said::Engine(None), None) if was_submitted => {
+            (JobState::Missing, "the engine does not know it any more, and no attempt began".to_owned())
+        }
+        (Said::Engine(None), None) => (JobState::NotSubmitted, String::new()),
+    }
+}
+
+/// Of an attempt that is over.
+fn ended(batch: &Batch, last: &AttemptRecord, how: Option<&String>) -> String {
+    let AttemptRecord { attempt, node, phase, outcome, .. } = last;
+    match outcome {
+        Some(AttemptOutcome::Failed { reason }) => reason.clone(),
+        // Its bundle was there, and was rejected.
+        Some(_) => "its bundle was rejected".to_owned(),
+        None => {
+            let how = how.map(|how| format!(" ({how})")).unwrap_or_default();
+            let log = log_path(&batch.logs(), attempt).filter(|path| path.is_file());
+            let log = log.map(|path| format!("; see {}", path.display())).unwrap_or_default();
+            format!("attempt {attempt} on {node} was cut off while {}{how}{log}", phase.text())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        attempt::Phase,
+        fixture::{batch, commit},
+    };
+
+    fn attempt(outcome: Option<AttemptOutcome>) -> AttemptRecord {
+        AttemptRecord {
+            attempt: "1-0.0".to_owned(),
+            node: "n1".to_owned(),
+            began: "2026-01-02T03:04:05Z".to_owned(),
+            phase: Phase::Measuring,
+            since: "2026-01-02T03:05:05Z".to_owned(),
+            outcome,
+        }
+    }
+
+    #[test]
+    fn the_store_comes_before_the_engine_and_what_is_in_neither_is_missing_with_a_reason() {
+        let store = tempfile::tempdir().unwrap();
+        let batch = batch(store.path(), 5);
+        let jobs = &batch.list.jobs;
+        commit(&batch, &jobs[0], "1-0.0");
+        batch.attempts(&jobs[1]).store(&attempt(None)).unwrap();
+        batch.attempts(&jobs[4]).store(&attempt(None)).unwrap();
+        let failed = AttemptOutcome::Failed { reason: "a build failed".to_owned() };
+        batch.attempts(&jobs[5]).store(&attempt(Some(failed))).unwrap();
+        batch.attempts(&jobs[6]).store(&attempt(None)).unwrap();
+        batch.add_submitted(&[7]).unwrap();
+        let ended = |how: &str| EngineState::Ended { how: how.to_owned() };
+        let states = BTreeMap::from([
+            (0, ended("it failed")),
+            (1, EngineState::Running { node: "n1".to_owned() }),
+            (2, EngineState::Waiting { why: "Resources".to_owned() }),
+            (3, ended("it failed")),
+            (4, ended("it reached its time limit")),
+            (5, ended("it failed")),
+        ]);
+        let status = BatchStatus::of(&batch, Ok(&states));
+        let line = |job: &JobStatus| format!("{} {:?}: {}.", job.attempts, job.state, job.detail);
+        let lines: Vec<String> = status.jobs.iter().map(line).collect();
+        let text = lines.join("\n").replace(&batch.folder.display().to_string(), "BATCH");
+        insta::assert_snapshot!(text, @r"
+        Arrived 0 
+        Running 1 measuring
+        Waiting 0 Resources
+        Missing 0 it failed, and no attempt began: see BATCH/logs
+        Missing 1 attempt 1-0.0 on n1 was cut off while measuring (it reached its time limit)
+        Missing 1 a build failed
+        Missing 1 attempt 1-0.0 on n1 was cut off while measuring
+        Missing 0 the engine does not know it any more, and no attempt began
+        NotSubmitted 0 
+        NotSubmitted 0
+        ");
+        insta::assert_snapshot!(status.summary(), @"10 jobs: 1 arrived, 1 running, 1 waiting, 2 not submitted, 5 missing");
+        assert!(!status.is_settled());
+    }
+
+    #[test]
+    fn an_engine_that_does_not_answer_settles_nothing() {
+        let store = tempfile::tempdir().unwrap();
+        let batch = batch(store.path(), 1);
+        commit(&batch, &batch.list.jobs[0], "1-0.0");
+        let error = EngineError::Unreachable { engine: EngineName::Slurm, said: "no route".to_owned() };
+        let status = BatchStatus::of(&batch, Err(&error));
+        assert_eq!((status.count(JobState::Arrived), status.count(JobState::Unknown)), (1, 1));
+        assert!(!status.is_settled());
+        assert_eq!(status.engine_error.as_deref(), Some("slurm does not answer: no route"));
+    }
+}
