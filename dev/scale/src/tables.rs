@@ -2,6 +2,7 @@
 
 use crate::{
     Outcome, Summary,
+    column::Column,
     outcome::Spread,
     run,
     scenario::{Group, Scenarios},
