@@ -7,7 +7,7 @@ use std::sync::{Arc, Barrier};
 
 use super::load::Load;
 use super::measures::Measures;
-use super::report::Interval;
+use super::report::{AlignedRun, Interval};
 use crate::negotiated::Handshakes;
 use crate::tally::Sample;
 
@@ -38,6 +38,7 @@ pub(super) struct End {
     pub(super) gone_since_ns: Option<u64>,
     pub(super) first_failure: Option<Sample>,
     pub(super) handshakes: Option<Handshakes>,
+    pub(super) aligned: AlignedRun,
 }
 
 /// Adds up the parts of `workers` until all have finished, and reports each interval once all parts of it have arrived.
@@ -79,6 +80,7 @@ impl End {
         self.polled_ns += end.polled_ns;
         self.interrupted |= end.interrupted;
         self.gone_since_ns = self.gone_since_ns.zip(end.gone_since_ns).map(|(own, other)| own.max(other));
+        self.aligned.add(&end.aligned);
         if let Some(handshakes) = &end.handshakes {
             *self.handshakes.get_or_insert_default() += handshakes;
         }

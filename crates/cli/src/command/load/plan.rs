@@ -58,6 +58,7 @@ impl Plan {
             check: !checking.no_check,
             waiting: waiting(pace, transport),
             interval: Some(INTERVAL),
+            aligned: None,
         };
         load.validate()?;
         let warm_up = pace.warm_up.map(|lasts| Load {

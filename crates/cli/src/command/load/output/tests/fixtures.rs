@@ -214,6 +214,7 @@ impl Case {
             gone_since_ns: None,
             first_failure: None,
             handshakes: None,
+            aligned: None,
         };
         let settings = Settings {
             cpus: vec![1],
