@@ -191,6 +191,7 @@ impl Control {
             let offset = remote.clock.offset_at(start_ns);
             let at_ns = offset.ok().and_then(|offset| offset.agent_ns(start_ns));
             let at_ns = at_ns.ok_or_else(|| remote.lost(crate::align::Inconsistent.to_string()))?;
+            self.fleet.remotes[index].given_ns = at_ns;
             self.fleet.order(index, &Order::Begin { at_ns, warm_up })?;
         }
         Ok(start_ns)
@@ -206,7 +207,7 @@ impl Control {
     ) -> Result<(), ControlError> {
         let end_ns = start_ns.saturating_add(plan.window_ns);
         let over_ns = end_ns.saturating_add(plan.drain_ns).saturating_add(ns(REPORT_MAX));
-        let (mut is_stopped, mut final_pings) = (false, ROUND_TRIPS);
+        let (mut is_stopped, mut pings) = (false, [(start_ns, ROUND_TRIPS), (end_ns, ROUND_TRIPS)]);
         while !gathered.is_complete() {
             if interrupt.load(Ordering::Relaxed) && !is_stopped {
                 is_stopped = true;
@@ -214,9 +215,11 @@ impl Control {
                     self.fleet.order(index, &Order::Stop)?;
                 }
             }
-            // The clocks are looked at where the window ends, and not only after the drain.
-            if Monotonic.now_ns() >= end_ns && final_pings > 0 {
-                final_pings -= 1;
+            // The clocks are looked at where the window begins and ends, and not only before and after the load.
+            let now_ns = Monotonic.now_ns();
+            if let Some((_, left)) = pings.iter_mut().find(|(from_ns, left)| *left > 0 && now_ns >= *from_ns)
+            {
+                *left -= 1;
                 self.fleet.ping()?;
             }
             if let Some((index, reply)) = self.fleet.next()? {
@@ -264,6 +267,7 @@ impl Control {
                 address: remote.address.clone(),
                 report: report?,
                 clock: remote.clock.clone(),
+                given_ns: remote.given_ns,
                 silent_ns: remote.silent_ns,
             })
         });

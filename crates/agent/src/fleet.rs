@@ -50,6 +50,8 @@ pub(crate) struct Remote {
     pub(crate) clock: AgentClock,
     /// The longest time that it took to answer since this was reset.
     pub(crate) silent_ns: u64,
+    /// The start that it was given last, by its own clock.
+    pub(crate) given_ns: u64,
     sender: Sender,
     heard_ns: u64,
     pongs: usize,
@@ -203,6 +205,7 @@ impl Remote {
             about,
             clock: AgentClock::default(),
             silent_ns: 0,
+            given_ns: 0,
             sender,
             heard_ns: Monotonic.now_ns(),
             pongs: 0,

@@ -14,7 +14,10 @@ use tare_load::{
 #[serde(deny_unknown_fields)]
 pub struct Job {
     pub server: ServerName,
+    /// Whether the user of the controller named it as one that may be loaded although it is another machine.
+    pub may_load: bool,
     pub requests: Requests,
+    pub rules: AnswerRules,
     /// Which generator this is, and of how many.
     pub index: usize,
     pub of: usize,
@@ -54,6 +57,28 @@ impl ServerName {
         } else {
             format!("{}:{}", self.host, self.port)
         }
+    }
+}
+
+/// What the user says is right.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerRules {
+    pub status: Option<u16>,
+    /// Base64.
+    body: Option<String>,
+}
+
+impl AnswerRules {
+    #[must_use]
+    pub fn new(status: Option<u16>, body: Option<&[u8]>) -> AnswerRules {
+        AnswerRules { status, body: body.map(|body| STANDARD.encode(body)) }
+    }
+
+    /// # Errors
+    /// It is not base64.
+    pub fn body(&self) -> Result<Option<Vec<u8>>, BadJob> {
+        self.body.as_ref().map(|body| STANDARD.decode(body).map_err(bad)).transpose()
     }
 }
 
@@ -386,6 +411,8 @@ pub(crate) mod tests {
         );
         Job {
             server: ServerName { host: "::1".to_owned(), port: 80, authority: "[::1]".to_owned() },
+            may_load: false,
+            rules: AnswerRules::new(None, Some(b"a")),
             requests: Requests::Listed(Vec::new()),
             index: 1,
             of: 3,
@@ -408,6 +435,7 @@ pub(crate) mod tests {
         let text = serde_json::to_string(&job).unwrap();
         assert_eq!(serde_json::from_str::<Job>(&text).unwrap(), job);
         assert_eq!((job.server.address().as_str(), job.protocol()), ("[::1]:80", Ok(Protocol::H2)));
+        assert_eq!(job.rules.body(), Ok(Some(b"a".to_vec())));
         assert_eq!(job.split(), Ok(Split { index: 1, of: 3 }));
         let load = job.load(Waiting::Poll, 99).unwrap();
         assert_eq!(load.aligned, Some(Aligned { start_ns: 99, marks_ns: vec![1, 2] }));

@@ -10,7 +10,7 @@ use tare_load::{Doubt, Histogram, Limits, Measures, RunReport, Sample, evaluate}
 use crate::align::AgentClock;
 use crate::message::CpuReading;
 use crate::tails::{self, TailsDiffer};
-use crate::window::{Counted, Span, counted};
+use crate::window::{Begun, Counted, Span, counted};
 
 /// A silence of this length is noted: an agent that was stopped, or a network that was.
 pub const SILENT_NS_NOTED: u64 = 1_000_000_000;
@@ -28,6 +28,8 @@ pub struct AgentEnd {
     pub address: String,
     pub report: RunReport,
     pub clock: AgentClock,
+    /// The start by its own clock, as it was given.
+    pub given_ns: u64,
     /// The longest time that it took to answer the controller.
     pub silent_ns: u64,
 }
@@ -51,6 +53,8 @@ pub struct AgentRow {
 pub struct ClockFacts {
     /// The agent's clock minus the controller's at the start.
     pub offset_ns: i128,
+    /// How long after the others' its start was, as is known after the load.
+    pub start_shift_ns: i64,
     pub start_error_ns: u64,
     pub end_error_ns: u64,
     /// By how much it ran faster, in parts per million.
@@ -182,20 +186,18 @@ pub fn merge(ends: Vec<AgentEnd>, timing: &Timing, limits: &Limits) -> FleetRepo
 
 fn span(end: &AgentEnd, timing: &Timing) -> Option<(Span, ClockFacts)> {
     let window_ns = end.report.window_ns;
-    let start = end.clock.offset_at(timing.start_ns).ok()?;
-    let stop = end.clock.offset_at(timing.start_ns.saturating_add(window_ns)).ok()?;
-    let drift = (stop.ns - start.ns) as f64 / window_ns.max(1) as f64;
-    let span = Span {
+    let begun = Begun {
+        start_ns: timing.start_ns,
+        given_ns: end.given_ns,
         late_ns: end.report.aligned.as_ref().map_or(0, |aligned| aligned.late_ns),
-        window_ns,
-        start_error_ns: start.error_ns,
-        lag_ns: start.ns - stop.ns,
-        end_error_ns: stop.error_ns,
     };
+    let span = Span::of(&end.clock, begun, window_ns).ok()?;
+    let drift = (span.start_shift_ns - span.end_shift_ns) as f64 / window_ns.max(1) as f64;
     let facts = ClockFacts {
-        offset_ns: start.ns,
-        start_error_ns: start.error_ns,
-        end_error_ns: stop.error_ns,
+        offset_ns: end.clock.offset_at(timing.start_ns).ok()?.ns,
+        start_shift_ns: i64::try_from(span.start_shift_ns).ok()?,
+        start_error_ns: span.start_error_ns,
+        end_error_ns: span.end_error_ns,
         drift_ppm: drift * 1e6,
         round_trip_ns_min: end.clock.round_trip_ns_min()?,
     };
@@ -307,7 +309,13 @@ mod tests {
         for sent_ns in [START_NS - MS, START_NS + 1_000 * MS] {
             clock.add(RoundTrip { sent_ns, clock_ns: sent_ns + 77_050_000, received_ns: sent_ns + 100_000 });
         }
-        AgentEnd { address: address.to_owned(), report: report(latencies_ns), clock, silent_ns: 0 }
+        AgentEnd {
+            address: address.to_owned(),
+            report: report(latencies_ns),
+            clock,
+            given_ns: START_NS + 77_000_000,
+            silent_ns: 0,
+        }
     }
 
     fn merged(ends: Vec<AgentEnd>) -> FleetReport {

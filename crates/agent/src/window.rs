@@ -1,8 +1,11 @@
 //! The window that is counted: a part of the load in which every agent surely loaded the server. Values only.
 //!
-//! An agent counts by its own clock from the instant that was given to it, so its count is off from the others' by the error of
-//! its offset, and it may have begun late or ended early. The window begins when the last one surely had begun, whoever of them
-//! counts, and ends before the first one ended. What is cut off at either end is that lateness and the errors of the clocks.
+//! An agent counts by its own clock from the instant that was given to it. That instant was chosen by what was known of its clock
+//! before the load; after the load more is known, and it turns out to have been a little earlier or later. It may also have begun
+//! late or ended early. The window begins when the last one surely had begun, whoever of them counts, and ends before the first
+//! one ended. What is cut off at either end is that lateness and the errors of the clocks.
+
+use crate::align::{AgentClock, Inconsistent};
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;
@@ -18,12 +21,46 @@ pub struct Span {
     pub late_ns: u64,
     /// When it sent no more, counted from its start by its own clock.
     pub window_ns: u64,
-    /// How well its start is known.
+    /// How long after the controller's start its own was.
+    pub start_shift_ns: i128,
+    /// How well that is known.
     pub start_error_ns: u64,
-    /// By how much its clock was slower than the controller's from the start to the end.
-    pub lag_ns: i128,
-    /// How well its end is known.
+    /// How long after the controller's its own clock showed the time of the end.
+    pub end_shift_ns: i128,
+    /// How well that is known.
     pub end_error_ns: u64,
+}
+
+/// When an agent was to begin, and when it did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Begun {
+    /// By the controller's clock.
+    pub start_ns: u64,
+    /// By its own clock, as it was given.
+    pub given_ns: u64,
+    /// How long after that it began.
+    pub late_ns: u64,
+}
+
+impl Span {
+    /// By everything that is known of the agent's clock after the load.
+    ///
+    /// # Errors
+    /// The clock is not known.
+    pub fn of(clock: &AgentClock, begun: Begun, window_ns: u64) -> Result<Span, Inconsistent> {
+        let Begun { start_ns, given_ns, late_ns } = begun;
+        let start = clock.offset_at(start_ns)?;
+        let end = clock.offset_at(start_ns.saturating_add(window_ns))?;
+        let given_ns = i128::from(given_ns) - i128::from(start_ns);
+        Ok(Span {
+            late_ns,
+            window_ns,
+            start_shift_ns: given_ns - start.ns,
+            start_error_ns: start.error_ns,
+            end_shift_ns: given_ns - end.ns,
+            end_error_ns: end.error_ns,
+        })
+    }
 }
 
 /// The window, counted from the start of the load.
@@ -58,16 +95,17 @@ pub fn marks(window_ns: u64) -> Vec<u64> {
 /// The longest window between two marks in which all agents loaded; absent if there is none.
 #[must_use]
 pub fn counted(spans: &[Span], marks_ns: &[u64]) -> Option<Counted> {
-    let begun_ns = spans.iter().map(|span| span.late_ns.saturating_add(span.start_error_ns)).max()?;
-    let start_error_ns = spans.iter().map(|span| span.start_error_ns).max()?;
-    let earliest_ns = begun_ns.saturating_add(start_error_ns);
-    let ended_ns = |span: &Span| i128::from(span.window_ns) + span.lag_ns - i128::from(span.end_error_ns);
-    let behind_ns = |span: &Span| span.lag_ns + i128::from(span.end_error_ns);
+    let begun_ns =
+        |span: &Span| i128::from(span.late_ns) + span.start_shift_ns + i128::from(span.start_error_ns);
+    let ahead_ns = |span: &Span| span.start_shift_ns - i128::from(span.start_error_ns);
+    let earliest_ns = spans.iter().map(begun_ns).max()? - spans.iter().map(ahead_ns).min()?;
+    let ended_ns =
+        |span: &Span| i128::from(span.window_ns) + span.end_shift_ns - i128::from(span.end_error_ns);
+    let behind_ns = |span: &Span| span.end_shift_ns + i128::from(span.end_error_ns);
     let latest_ns = spans.iter().map(ended_ns).min()? - spans.iter().map(behind_ns).max()?;
-    let from_ns = marks_ns.iter().copied().find(|at_ns| *at_ns >= earliest_ns)?;
+    let from_ns = marks_ns.iter().copied().find(|at_ns| i128::from(*at_ns) >= earliest_ns)?;
     let to_ns = marks_ns.iter().copied().rev().find(|at_ns| i128::from(*at_ns) <= latest_ns)?;
-    let end_error_ns = spans.iter().map(|span| span.end_error_ns).max()?;
-    let uncertainty_ns = start_error_ns.max(end_error_ns);
+    let uncertainty_ns = spans.iter().map(|span| span.start_error_ns.max(span.end_error_ns)).max()?;
     (from_ns < to_ns).then_some(Counted { from_ns, to_ns, uncertainty_ns })
 }
 
@@ -76,10 +114,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::align::{AgentClock, DRIFT_PPM_MAX, RoundTrip};
+    use crate::align::{DRIFT_PPM_MAX, RoundTrip};
 
     fn span(late_ns: u64, window_ns: u64, error_ns: u64) -> Span {
-        Span { late_ns, window_ns, start_error_ns: error_ns, lag_ns: 0, end_error_ns: error_ns }
+        let (start_error_ns, end_error_ns) = (error_ns, error_ns);
+        Span { late_ns, window_ns, start_shift_ns: 0, start_error_ns, end_shift_ns: 0, end_error_ns }
     }
 
     #[test]
@@ -102,7 +141,9 @@ mod tests {
         assert_eq!(all(&[exact, span(4 * MS, 10 * S, 0)]), Some((5, 9_999)), "one began late");
         assert_eq!(all(&[exact, span(0, 10 * S, 6 * MS)]), Some((20, 9_980)), "one clock is not well known");
         assert_eq!(all(&[exact, span(0, 4_500 * MS, 0)]), Some((1, 4_000)), "interrupted");
-        let slower = Span { lag_ns: 4_000_000, ..exact };
+        let earlier = Span { start_shift_ns: -4_000_000, ..exact };
+        assert_eq!(all(&[exact, earlier]), Some((5, 9_999)), "one counts from before the others begin");
+        let slower = Span { end_shift_ns: 4_000_000, ..exact };
         assert_eq!(all(&[exact, slower]), Some((1, 9_995)), "one counts four milliseconds later in the end");
         assert_eq!(counted(&[exact, span(0, MS, 0)], &marks), None);
         assert_eq!(counted(&[], &marks), None);
@@ -198,7 +239,7 @@ mod tests {
             .map(trip)
             .filter(|trip| trip.received_ns < START_NS)
             .for_each(|trip| known.add(trip));
-        let start = known.offset_at(START_NS).unwrap();
+        let given_ns = known.offset_at(START_NS).unwrap().agent_ns(START_NS).unwrap();
         agent
             .trips
             .iter()
@@ -206,15 +247,9 @@ mod tests {
             .filter(|trip| trip.received_ns >= START_NS)
             .for_each(|trip| known.add(trip));
         let window_ns = (WINDOW_NS as f64 * agent.share) as u64;
-        let end = known.offset_at(START_NS + window_ns).unwrap();
-        let span = Span {
-            late_ns: agent.late_ns,
-            window_ns,
-            start_error_ns: start.error_ns,
-            lag_ns: start.ns - end.ns,
-            end_error_ns: end.error_ns,
-        };
-        let own_start = i128::from(start.agent_ns(START_NS).unwrap());
+        let begun = Begun { start_ns: START_NS, given_ns, late_ns: agent.late_ns };
+        let span = Span::of(&known, begun, window_ns).unwrap();
+        let own_start = i128::from(given_ns);
         Simulated { span, own_start, agent: agent.clone() }
     }
 

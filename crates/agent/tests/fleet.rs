@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tare_agent::control::{RunPlan, Times};
-use tare_agent::job::{Listed, LoadSpec, Requests, ServerName};
+use tare_agent::job::{AnswerRules, Listed, LoadSpec, Requests, ServerName};
 use tare_agent::serve::{RunEnd, ServeEnd};
 use tare_agent::window::marks;
 use tare_agent::{
@@ -165,6 +165,8 @@ fn jobs(server: SocketAddr, load: &Load, of: usize) -> Vec<Job> {
     let name = ServerName { authority: server.to_string(), host, port: server.port() };
     let job = |index| Job {
         server: name.clone(),
+        may_load: false,
+        rules: AnswerRules::default(),
         requests: Requests::Listed(vec![Listed::of(&exchange).unwrap()]),
         index,
         of,

@@ -1,6 +1,7 @@
 //! The command `tare` from end to end: against services made to misbehave, and against real ones.
 
 mod adopt;
+mod agents;
 mod answers;
 mod audit;
 mod bisect;

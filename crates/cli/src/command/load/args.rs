@@ -6,6 +6,7 @@ use tare_load::{DriverChoice, Think, Waiting, units::parse_time};
 
 use super::{
     super::words::share,
+    agents::AgentArgs,
     protocol::ProtocolArgs,
     request::{self, Header, Only},
     url::{self, Url},
@@ -33,6 +34,8 @@ pub(crate) struct Args {
     pub protocol: ProtocolArgs,
     #[command(flatten)]
     pub transport: TransportArgs,
+    #[command(flatten)]
+    pub agents: AgentArgs,
     #[command(flatten)]
     pub output: OutputArgs,
     /// Measure the limits of the generator on this machine, against the built-in raw-socket server; takes no URL
@@ -277,6 +280,8 @@ Examples:
   tare load --h2 -m 32 -c 16 -k https://localhost:8443/         HTTP/2, 32 streams each
   tare load --h2c -m 100 http://localhost:8080/                 HTTP/2 without TLS
   tare load -k --requests-per-connection 1 https://localhost:8443/   a handshake for each
+  tare load --agents 10.0.0.7:7070,10.0.0.8:7070 --token-file token --i-may-load 10.0.0.9 http://10.0.0.9/
+                                                                from two machines, each with a `tare agent`
   tare load --calibrate                                         the limits of the generator here
 
 Coming from another tool:

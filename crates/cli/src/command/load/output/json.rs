@@ -6,15 +6,15 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tare_load::{
     Doubt, DriverChoice, Handshakes, Histogram, Interval, Load, Measures, Process, Quantile, Quota, Sample,
-    Schedule, Settings, Think, Waiting, generator::verdict::shortfall,
+    Schedule, Settings, Think, Waiting,
 };
 
 use super::{
     super::{finding::LoadFinding, machine::MachineUse},
-    LoadResult, QUANTILES, printable, verdict_words,
+    LoadResult, QUANTILES, fleet, printable, verdict_words,
 };
 
-const FORMAT: &str = "tare-load/2.1";
+const FORMAT: &str = "tare-load/2.2";
 
 pub(super) fn document(result: &LoadResult<'_>) -> Value {
     let (report, limits) = (result.report, &result.limits);
@@ -55,7 +55,7 @@ pub(super) fn document(result: &LoadResult<'_>) -> Value {
         "answers_per_s": report.answers_per_s(),
         "gone_since_ns": report.gone_since_ns,
         "answers_per_s_while_up": report.answers_per_s_while_up(),
-        "shortfall_share": shortfall(report, result.load),
+        "shortfall_share": result.shortfall,
         "in_flight_mean": report.in_flight_mean(),
         "totals": {
             "sent": tally.sent,
@@ -81,6 +81,9 @@ pub(super) fn document(result: &LoadResult<'_>) -> Value {
         "stream_wait": times_with_histogram(&total.stream_wait),
         "handshakes": report.handshakes.as_ref().map(handshakes),
         "first_failure": report.first_failure.as_ref().map(sample),
+        "agents": result.fleet.map(fleet::rows),
+        "alignment": result.fleet.and_then(fleet::alignment),
+        "service_cpu": result.fleet.and_then(fleet::service_cpu),
     })
 }
 
@@ -98,10 +101,13 @@ fn finding(finding: &LoadFinding) -> Value {
         LoadFinding::Machine(interference) => {
             json!({ "name": finding.name(), "share": interference.share(), "text": finding.to_string() })
         }
+        LoadFinding::Fleet(found) => {
+            json!({ "name": found.name(), "agent": found.agent(), "text": found.to_string() })
+        }
     }
 }
 
-fn doubt(doubt: &Doubt) -> Value {
+pub(super) fn doubt(doubt: &Doubt) -> Value {
     let (name, text) = (doubt.name(), doubt.to_string());
     match *doubt {
         Doubt::Gone { since_ns } => json!({ "name": name, "since_ns": since_ns, "text": text }),
@@ -217,7 +223,7 @@ fn times_with_histogram(histogram: &Histogram) -> Option<Value> {
 }
 
 /// All latencies. Count and minimum are of the answered requests; mean and quantiles count the others too, as bounds.
-fn latency(measures: &Measures, with_histogram: bool) -> Option<Value> {
+pub(super) fn latency(measures: &Measures, with_histogram: bool) -> Option<Value> {
     let unanswered = measures.unanswered.count();
     let all = Moments { mean_ns: measures.mean_ns(), is_bound: unanswered > 0 };
     let is_known = measures.latency.count() + unanswered > 0;

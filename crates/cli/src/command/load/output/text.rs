@@ -9,7 +9,7 @@ use tare_report::write::text;
 use super::{
     LoadResult, QUANTILES,
     figures::{bytes, percent, rate, time},
-    histogram, printable, verdict,
+    fleet, histogram, printable, verdict,
 };
 use crate::command::load::plan::{counted, describe};
 
@@ -21,8 +21,12 @@ pub(super) fn text(result: &LoadResult<'_>, spectrum: bool) -> String {
     let total = &result.report.total;
     let mut out = head(result) + "\n";
     out += &rates(result);
+    out += &result.fleet.map(|found| fleet::lines(found, result.load)).unwrap_or_default();
     out += &times(result);
     out.push('\n');
+    if let Some(found) = result.fleet {
+        out += &(aligned(&fleet::table(found)) + "\n");
+    }
     if spectrum && measured(total) {
         out += &(spectrum_of(total) + "\n");
     }
@@ -45,7 +49,7 @@ pub(super) fn text(result: &LoadResult<'_>, spectrum: bool) -> String {
     out
 }
 
-fn line(label: &str, text: &str) -> String {
+pub(super) fn line(label: &str, text: &str) -> String {
     format!("{label:LABEL$}  {text}\n")
 }
 
