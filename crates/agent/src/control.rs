@@ -2,18 +2,18 @@
 //! between an agent and the server. An agent that is lost ends the run, and there is no figure of the others.
 
 use std::collections::VecDeque;
-use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tare_load::{Clock, Interval, Limits, Measures, Monotonic, RunReport};
 
+pub use crate::control_error::ControlError;
 use crate::fleet::Fleet;
 pub use crate::fleet::Times;
 use crate::job::Job;
-use crate::link::LinkError;
 use crate::merge::{AgentEnd, FleetReport, Timing, merge};
 use crate::message::{About, CpuReading, Learned, Order, Prepared, Reply};
+use crate::tails::Tails;
 use crate::token::Token;
 
 /// From the order to begin until the start: agents need it to receive the order and to wake their threads.
@@ -22,35 +22,6 @@ const LEAD: Duration = Duration::from_millis(300);
 const ROUND_TRIPS: usize = 16;
 /// What an agent may take for its report beyond window and drain.
 const REPORT_MAX: Duration = Duration::from_secs(20);
-
-/// Why there is no result.
-#[derive(Debug, thiserror::Error)]
-pub enum ControlError {
-    #[error("no agent sends a load: name at least one that was started without --watch")]
-    NoAgent,
-    #[error("{count} agents are too many: name at most {}", crate::AGENTS_MAX)]
-    TooMany { count: usize },
-    #[error("{0} and {1} both watch a service: name one agent with --watch")]
-    TwoWatch(String, String),
-    #[error("no connection to the agent at {address}: {source}; start it by `tare agent` first")]
-    Unreachable { address: String, source: io::Error },
-    #[error("the agent at {address}: {source}")]
-    Refused { address: String, source: LinkError },
-    #[error("the agent at {address} is lost ({reason}): the load was ended, and there is no result")]
-    Lost { address: String, reason: String },
-    #[error("the agent at {address}: {reason}")]
-    Failed { address: String, reason: String },
-    #[error("interrupted before the load: nothing was measured")]
-    Interrupted,
-}
-
-impl ControlError {
-    /// Whether an agent was lost within the run, which says nothing about the server.
-    #[must_use]
-    pub fn is_loss(&self) -> bool {
-        matches!(self, ControlError::Lost { .. })
-    }
-}
 
 /// What all agents do at the same time.
 #[derive(Debug, Clone)]
@@ -168,7 +139,8 @@ impl Control {
         began();
         let start_ns = self.begin(false)?;
         self.fleet.remotes.iter_mut().for_each(|remote| remote.silent_ns = 0);
-        let mut gathered = Gathered::new(self.fleet.remotes.len());
+        let watching: Vec<bool> = self.fleet.remotes.iter().map(|remote| remote.is_watch()).collect();
+        let mut gathered = Gathered::new(&watching);
         self.gather(&mut gathered, plan, start_ns, interrupt, watch)?;
         self.fleet.synchronise(ROUND_TRIPS)?;
         gathered.joint.tell_rest(watch);
@@ -260,7 +232,7 @@ impl Control {
     }
 
     fn result(&self, gathered: Gathered, plan: &RunPlan, start_ns: u64) -> FleetReport {
-        let Gathered { reports, readings, .. } = gathered;
+        let Gathered { reports, readings, joint } = gathered;
         let timing = Timing { start_ns, marks_ns: plan.marks_ns.clone() };
         let ends = self.fleet.remotes.iter().zip(reports).filter_map(|(remote, report)| {
             Some(AgentEnd {
@@ -271,7 +243,7 @@ impl Control {
                 silent_ns: remote.silent_ns,
             })
         });
-        let mut result = merge(ends.collect(), &timing, &plan.limits);
+        let mut result = merge(ends.collect(), &timing, &joint.tails, &plan.limits);
         if let Some(readings) = readings.into_iter().flatten().next() {
             result.add_service_cpu(&readings, &plan.marks_ns);
         }
@@ -291,11 +263,19 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn new(agents: usize) -> Gathered {
+    /// Of agents, of which some send no load, but watch.
+    fn new(watching: &[bool]) -> Gathered {
+        let agents = watching.len();
         Gathered {
             reports: (0..agents).map(|_| None).collect(),
             readings: (0..agents).map(|_| None).collect(),
-            joint: Joint { pending: vec![VecDeque::new(); agents], ended: vec![false; agents] },
+            joint: Joint {
+                pending: vec![VecDeque::new(); agents],
+                // What watches sends no intervals.
+                ended: watching.to_vec(),
+                generators: watching.iter().filter(|watches| !**watches).count(),
+                tails: Tails::default(),
+            },
         }
     }
 
@@ -312,6 +292,8 @@ impl Gathered {
 struct Joint {
     pending: Vec<VecDeque<Interval>>,
     ended: Vec<bool>,
+    generators: usize,
+    tails: Tails,
 }
 
 impl Joint {
@@ -343,6 +325,10 @@ impl Joint {
 
     fn pop(&mut self, watch: &mut dyn FnMut(&Interval)) {
         let parts: Vec<Interval> = self.pending.iter_mut().filter_map(VecDeque::pop_front).collect();
+        // In the order of the agents; an interval that one of them does not have is no comparison.
+        if parts.len() == self.generators {
+            self.tails.add(&parts.iter().map(|part| &part.measures).collect::<Vec<_>>());
+        }
         let mut measures = Measures::default();
         parts.iter().for_each(|part| measures += &part.measures);
         let from_ns = parts.iter().map(|part| part.from_ns).min().unwrap_or(0);
@@ -362,22 +348,22 @@ mod tests {
             measures.tally.answered = answered;
             Interval { from_ns: second, to_ns: second + 1, measures }
         };
-        let mut joint = Gathered::new(2).joint;
-        let mut told = Vec::new();
+        let mut joint = Gathered::new(&[false, true, false]).joint;
+        let mut reported = Vec::new();
         let mut tell = |joint: &mut Joint| {
-            joint.tell(&mut |interval| told.push((interval.from_ns, interval.measures.tally.answered)));
+            joint.tell(&mut |interval| reported.push((interval.from_ns, interval.measures.tally.answered)));
         };
         joint.add(0, interval(0, 1));
         tell(&mut joint);
         joint.add(0, interval(1, 2));
-        joint.add(1, interval(0, 10));
+        joint.add(2, interval(0, 10));
         tell(&mut joint);
-        joint.add(1, interval(1, 20));
-        joint.add(1, interval(2, 30));
+        joint.add(2, interval(1, 20));
+        joint.add(2, interval(2, 30));
         joint.end(0);
         tell(&mut joint);
-        joint.end(1);
+        joint.end(2);
         tell(&mut joint);
-        assert_eq!(told, [(0, 11), (1, 22), (2, 30)]);
+        assert_eq!(reported, [(0, 11), (1, 22), (2, 30)]);
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tare_load::{Clock, Monotonic};
 
 use crate::align::{AgentClock, RoundTrip};
-use crate::control::ControlError;
+use crate::control_error::ControlError;
 use crate::link::{LinkError, Receiver, Sender, greet};
 use crate::message::{About, Order, Reply};
 use crate::token::Token;

@@ -7,37 +7,13 @@
 use hmac::Mac;
 use serde::{Deserialize, Serialize};
 
-use crate::token::{Token, hex, random, unhex};
-use crate::{TokenError, seal::Seal};
+use crate::seal::{End, Seal};
+use crate::token::{Token, TokenError, hex, random, unhex};
 
 /// The version of the protocol; another one is refused before anything else is read.
 pub const PROTOCOL: &str = "tare-agent/1";
 const NONCE_BYTES: usize = 32;
 const MAC_BYTES: usize = 32;
-
-/// Which end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    Controller,
-    Agent,
-}
-
-impl End {
-    /// What a MAC of this end begins with.
-    pub(crate) fn label(self) -> &'static [u8] {
-        match self {
-            End::Controller => b"tare controller",
-            End::Agent => b"tare agent",
-        }
-    }
-
-    pub(crate) fn other(self) -> End {
-        match self {
-            End::Controller => End::Agent,
-            End::Agent => End::Controller,
-        }
-    }
-}
 
 /// The first message of either end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

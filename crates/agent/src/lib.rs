@@ -11,6 +11,7 @@
 
 pub mod align;
 pub mod control;
+mod control_error;
 mod fleet;
 pub mod frame;
 pub mod handshake;
@@ -18,6 +19,7 @@ pub mod job;
 pub mod link;
 pub mod merge;
 pub mod message;
+mod options;
 pub mod report;
 pub mod rig;
 pub mod seal;

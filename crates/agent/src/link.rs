@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::frame::{FrameError, Frames, GREETING_BYTES_MAX, MESSAGE_BYTES_MAX, framed};
-use crate::handshake::{End, Greeting, HandshakeError, Hello, Introduction, Refusal, greeting};
+use crate::handshake::{Greeting, HandshakeError, Hello, Introduction, Refusal, greeting};
 use crate::message::{self, BadMessage};
-use crate::seal::{Broken, Seal};
+use crate::seal::{Broken, End, Seal};
 use crate::token::{Token, TokenError};
 
 /// The longest that a read waits, so that its thread notices other things.
@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     fn an_agent_that_does_not_have_the_token_is_not_believed() {
-        // It lets anybody in, and cannot show the token.
+        // It lets every controller in, and cannot show the token.
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let liar = std::thread::spawn(move || {

@@ -9,7 +9,7 @@ use tare_load::{Doubt, Histogram, Limits, Measures, RunReport, Sample, evaluate}
 
 use crate::align::AgentClock;
 use crate::message::CpuReading;
-use crate::tails::{self, TailsDiffer};
+use crate::tails::{Tails, TailsDiffer};
 use crate::window::{Begun, Counted, Span, counted};
 
 /// A silence of this length is noted: an agent that was stopped, or a network that was.
@@ -155,9 +155,9 @@ impl fmt::Display for FleetFinding {
     }
 }
 
-/// Adds up what all agents reported.
+/// Adds up what all agents reported; `tails` has seen them second by second, in the same order.
 #[must_use]
-pub fn merge(ends: Vec<AgentEnd>, timing: &Timing, limits: &Limits) -> FleetReport {
+pub fn merge(ends: Vec<AgentEnd>, timing: &Timing, tails: &Tails, limits: &Limits) -> FleetReport {
     let mut findings = Vec::new();
     let spans: Vec<Option<(Span, ClockFacts)>> = ends.iter().map(|end| span(end, timing)).collect();
     let known: Option<Vec<Span>> = spans.iter().map(|span| span.map(|(span, _)| span)).collect();
@@ -180,7 +180,7 @@ pub fn merge(ends: Vec<AgentEnd>, timing: &Timing, limits: &Limits) -> FleetRepo
         }
     }
     findings.extend(window.is_none().then_some(FleetFinding::Unaligned));
-    findings.extend(tails(&rows));
+    findings.extend(tails_differ(&rows, tails));
     FleetReport { total: total(&rows, window), counted: window, rows, service_cpu: None, findings }
 }
 
@@ -254,14 +254,29 @@ fn total(rows: &[AgentRow], window: Option<Counted>) -> RunReport {
     }
 }
 
-fn tails(rows: &[AgentRow]) -> Option<FleetFinding> {
+fn tails_differ(rows: &[AgentRow], tails: &Tails) -> Option<FleetFinding> {
     let measures: Vec<&Measures> = rows.iter().map(|row| &row.report.total).collect();
-    let found = tails::compare(&measures)?;
+    let found = tails.compare(&measures)?;
     let name = |(agent, _): (usize, f64)| rows[agent].address.clone();
     Some(FleetFinding::Tails { high: name(found.highest), low: name(found.lowest), found })
 }
 
+impl AgentRow {
+    /// Its own verdict: `valid`, or the names of its doubts. What all agents show together is no part of it.
+    #[must_use]
+    pub fn verdict(&self) -> String {
+        let names: Vec<&str> = self.doubts.iter().map(Doubt::name).collect();
+        if names.is_empty() { "valid".to_owned() } else { names.join(", ") }
+    }
+}
+
 impl FleetReport {
+    /// Answers a second of one agent, in the window that is counted; 0 without one.
+    #[must_use]
+    pub fn answers_per_s_of(&self, row: &AgentRow) -> f64 {
+        self.counted.map_or(0.0, |window| row.answered_in_window as f64 * 1e9 / window.ns() as f64)
+    }
+
     /// Adds the CPU time of the service, as it was read at each mark. Its reading between the bounds of the window takes a while, so
     /// it is the CPU time of that while, for the answers at the rate of the window.
     pub fn add_service_cpu(&mut self, readings: &[CpuReading], marks_ns: &[u64]) {
@@ -319,7 +334,7 @@ mod tests {
     }
 
     fn merged(ends: Vec<AgentEnd>) -> FleetReport {
-        merge(ends, &timing(), &Limits::default())
+        merge(ends, &timing(), &Tails::default(), &Limits::default())
     }
 
     #[test]

@@ -88,6 +88,14 @@ struct HandshakeParts {
     negotiated: Vec<(Negotiated, u64)>,
 }
 
+/// No run counts more, as no stored histogram does: whoever adds up reports need not look for an overflow.
+const COUNT_MAX: u64 = 1 << 48;
+/// No run takes longer: nine years.
+const NS_MAX: u64 = 1 << 58;
+/// Requests in flight, added up over every nanosecond.
+const IN_FLIGHT_NS_MAX: u128 = 1 << 100;
+const THREADS_MAX: usize = 1 << 20;
+
 /// A report that no agent of this version sends.
 #[derive(Debug, thiserror::Error)]
 #[error("its report cannot be read: {0}")]
@@ -95,6 +103,21 @@ pub struct BadReport(String);
 
 fn bad(what: impl std::fmt::Display) -> BadReport {
     BadReport(what.to_string())
+}
+
+/// Whether none of them is more than any run can have.
+fn ensure_counts(mut counts: impl Iterator<Item = u64>) -> Result<(), BadReport> {
+    match counts.find(|count| *count > COUNT_MAX) {
+        Some(count) => Err(bad(format!("a count of {count}"))),
+        None => Ok(()),
+    }
+}
+
+fn ensure_times(mut times_ns: impl Iterator<Item = u64>) -> Result<(), BadReport> {
+    match times_ns.find(|ns| *ns > NS_MAX) {
+        Some(ns) => Err(bad(format!("a time of {ns} ns"))),
+        None => Ok(()),
+    }
 }
 
 impl From<&RunReport> for ReportParts {
@@ -126,6 +149,12 @@ impl TryFrom<ReportParts> for RunReport {
         let DriverChoice::Only(kind) = parts.driver.parse().map_err(bad)? else {
             return Err(bad("its driver is not named"));
         };
+        let times = [parts.window_ns, parts.elapsed_ns, parts.generator_cpu_ns, parts.generator_polled_ns];
+        ensure_times(times.into_iter().chain(parts.gone_since_ns).chain([parts.late_ns]))?;
+        ensure_counts(parts.answered_at.iter().copied())?;
+        if parts.threads > THREADS_MAX {
+            return Err(bad(format!("{} threads", parts.threads)));
+        }
         let total = Measures::try_from(parts.total)?;
         total.tally.reconcile().map_err(bad)?;
         Ok(RunReport {
@@ -139,7 +168,7 @@ impl TryFrom<ReportParts> for RunReport {
             interrupted: parts.interrupted,
             gone_since_ns: parts.gone_since_ns,
             first_failure: parts.first_failure.map(Sample::try_from).transpose()?,
-            handshakes: parts.handshakes.map(Into::into),
+            handshakes: parts.handshakes.map(Handshakes::try_from).transpose()?,
             aligned: Some(AlignedRun { late_ns: parts.late_ns, answered_at: parts.answered_at }),
         })
     }
@@ -157,6 +186,7 @@ impl TryFrom<IntervalParts> for Interval {
 
     fn try_from(parts: IntervalParts) -> Result<Interval, BadReport> {
         let IntervalParts { from_ns, to_ns, measures } = parts;
+        ensure_times([to_ns].into_iter())?;
         if to_ns < from_ns {
             return Err(bad("an interval ends before it begins"));
         }
@@ -196,8 +226,14 @@ impl TryFrom<MeasureParts> for Measures {
     type Error = BadReport;
 
     fn try_from(parts: MeasureParts) -> Result<Measures, BadReport> {
+        ensure_counts(parts.statuses.iter().map(|(_, count)| *count))?;
+        ensure_times([parts.silent_ns_max].into_iter())?;
+        let in_flight_ns = parts.in_flight_ns.parse().map_err(bad)?;
+        if in_flight_ns > IN_FLIGHT_NS_MAX {
+            return Err(bad("more in flight than any run can have"));
+        }
         Ok(Measures {
-            tally: parts.tally.into(),
+            tally: parts.tally.try_into()?,
             statuses: parts.statuses.into_iter().collect(),
             latency: decoded(parts.latency)?,
             service_time: decoded(parts.service_time)?,
@@ -206,7 +242,7 @@ impl TryFrom<MeasureParts> for Measures {
             connect_time: decoded(parts.connect_time)?,
             connection_time: decoded(parts.connection_time)?,
             stream_wait: decoded(parts.stream_wait)?,
-            in_flight_ns: parts.in_flight_ns.parse().map_err(bad)?,
+            in_flight_ns,
             silent_ns_max: parts.silent_ns_max,
         })
     }
@@ -229,9 +265,16 @@ impl From<Tally> for TallyParts {
     }
 }
 
-impl From<TallyParts> for Tally {
-    fn from(parts: TallyParts) -> Tally {
-        Tally {
+impl TryFrom<TallyParts> for Tally {
+    type Error = BadReport;
+
+    fn try_from(parts: TallyParts) -> Result<Tally, BadReport> {
+        let counts = [parts.sent, parts.answered, parts.answered_in_window, parts.in_flight, parts.unsent];
+        let more = [parts.connects, parts.bytes_sent, parts.bytes_received];
+        let failed = [parts.failed, parts.connection_failed];
+        let failed = failed.iter().flat_map(|failures| failures.iter().map(|(_, count)| count));
+        ensure_counts(counts.into_iter().chain(more).chain(failed))?;
+        Ok(Tally {
             sent: parts.sent,
             answered: parts.answered,
             answered_in_window: parts.answered_in_window,
@@ -242,7 +285,7 @@ impl From<TallyParts> for Tally {
             connection_failed: parts.connection_failed,
             bytes_sent: parts.bytes_sent,
             bytes_received: parts.bytes_received,
-        }
+        })
     }
 }
 
@@ -279,10 +322,14 @@ impl From<&Handshakes> for HandshakeParts {
     }
 }
 
-impl From<HandshakeParts> for Handshakes {
-    fn from(parts: HandshakeParts) -> Handshakes {
+impl TryFrom<HandshakeParts> for Handshakes {
+    type Error = BadReport;
+
+    fn try_from(parts: HandshakeParts) -> Result<Handshakes, BadReport> {
         let HandshakeParts { full, resumed, negotiated } = parts;
-        Handshakes { full, resumed, negotiated, last_error: None }
+        let counts = negotiated.iter().map(|(_, count)| *count);
+        ensure_counts([full, resumed].into_iter().chain(counts))?;
+        Ok(Handshakes { full, resumed, negotiated, last_error: None })
     }
 }
 
@@ -321,7 +368,7 @@ pub(crate) mod tests {
         let mut report = report(&(1..3_000_u64).map(|n| n * n).collect::<Vec<_>>());
         report.total.tally.failed.add(Failure::Mismatch);
         report.total.tally.sent += 1;
-        report.total.in_flight_ns = u128::MAX;
+        report.total.in_flight_ns = IN_FLIGHT_NS_MAX;
         report.first_failure = Some(Sample {
             failure: Failure::Mismatch,
             exchange: "a".to_owned(),
@@ -342,6 +389,27 @@ pub(crate) mod tests {
         let mut report = report(&[1, 2]);
         report.total.tally.sent += 1;
         assert!(RunReport::try_from(ReportParts::from(&report)).is_err());
+    }
+
+    #[test]
+    fn more_than_any_run_can_have_is_refused() {
+        let refused = |change: &dyn Fn(&mut RunReport)| {
+            let mut report = report(&[1, 2]);
+            change(&mut report);
+            RunReport::try_from(ReportParts::from(&report)).is_err()
+        };
+        assert!(!refused(&|_| {}));
+        assert!(refused(&|report| report.total.tally.unsent = u64::MAX));
+        assert!(refused(&|report| report.total.tally.bytes_sent = u64::MAX));
+        assert!(refused(&|report| report.total.tally.connection_failed =
+            [(Failure::Reset, u64::MAX)].into_iter().collect()));
+        assert!(refused(&|report| report.total.in_flight_ns = u128::MAX));
+        assert!(refused(&|report| report.total.statuses = [(200, u64::MAX)].into_iter().collect()));
+        assert!(refused(&|report| report.elapsed_ns = u64::MAX));
+        assert!(refused(&|report| report.threads = usize::MAX));
+        assert!(refused(
+            &|report| report.handshakes = Some(Handshakes { full: u64::MAX, ..Handshakes::default() })
+        ));
     }
 
     #[test]

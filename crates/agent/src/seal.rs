@@ -3,10 +3,33 @@
 
 use hmac::Mac;
 
-use crate::handshake::End;
 use crate::token::mac;
 
 const MAC_BYTES: usize = 32;
+
+/// Which end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    Controller,
+    Agent,
+}
+
+impl End {
+    /// What a MAC of this end begins with.
+    pub(crate) fn label(self) -> &'static [u8] {
+        match self {
+            End::Controller => b"tare controller",
+            End::Agent => b"tare agent",
+        }
+    }
+
+    pub(crate) fn other(self) -> End {
+        match self {
+            End::Controller => End::Agent,
+            End::Agent => End::Controller,
+        }
+    }
+}
 
 /// Seals the messages of one end, or opens those of the other.
 #[derive(Clone)]

@@ -8,11 +8,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::link::{Gate, LinkError, answer};
-use crate::message::About;
+pub use crate::options::AgentOptions;
 use crate::rig::Rig;
 use crate::session;
 pub use crate::session::RunEnd;
-use crate::token::Token;
 
 /// How often the listener looks for a connection and for the end.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -20,40 +19,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 const GREETING_MAX: Duration = Duration::from_secs(5);
 /// One wrong token is answered in this time, whoever else tries.
 const PENALTY: Duration = Duration::from_secs(1);
-/// More connections at a time are closed unheard.
+/// More connections at a time are closed at once.
 const CONNECTIONS_MAX: usize = 16;
-
-/// What an agent is started with.
-#[derive(Debug, Clone)]
-pub struct AgentOptions {
-    pub token: Token,
-    /// The version of Tare.
-    pub tare: String,
-    /// The server that it may load although that is another machine, as HOST:PORT.
-    pub target: Option<String>,
-    /// The process whose CPU time it reads.
-    pub watch: Option<u32>,
-    /// What names the machine and its network namespace.
-    pub machine: String,
-    pub cpus: usize,
-    /// Whether it serves one run after the other.
-    pub keep: bool,
-    /// A controller that says nothing for so long is gone.
-    pub silence: Duration,
-    /// How long it waits for a run; absent: for ever.
-    pub wait: Option<Duration>,
-}
-
-impl AgentOptions {
-    pub(crate) fn about(&self) -> About {
-        About {
-            target: self.target.clone(),
-            watch: self.watch,
-            machine: self.machine.clone(),
-            cpus: self.cpus,
-        }
-    }
-}
 
 /// What an agent notices.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,8 +11,8 @@ use tare_load::{Clock, Generator, Interval, Monotonic, Waiting};
 use crate::job::Job;
 use crate::link::{Receiver, Sender};
 use crate::message::{Order, Prepared, Reply};
+use crate::options::AgentOptions;
 use crate::rig::{CpuMeter, Ready, Rig};
-use crate::serve::AgentOptions;
 use crate::watch;
 
 /// A server accepts at least so fast.

@@ -9,11 +9,13 @@ use std::time::{Duration, Instant};
 
 use tare_agent::control::{RunPlan, Times};
 use tare_agent::job::{AnswerRules, Listed, LoadSpec, Requests, ServerName};
+use tare_agent::link::{Gate, answer as answer_greeting, greet};
+use tare_agent::message::Reply;
 use tare_agent::serve::{RunEnd, ServeEnd};
 use tare_agent::window::marks;
 use tare_agent::{
-    AgentOptions, Control, ControlError, CpuMeter, FleetReport, Job, Learned, Notice, Prepared, Ready, Rig,
-    Token, serve,
+    About, AgentOptions, Control, ControlError, CpuMeter, FleetReport, Job, Learned, Notice, Prepared, Ready,
+    Rig, Token, serve,
 };
 use tare_load::{
     Arrivals, Exchange, ExchangePool, Expected, ExpectedBody, Interval, Limits, Load, Process, Schedule,
@@ -401,4 +403,38 @@ fn an_agent_that_is_named_twice_is_refused() {
     let agent = Agent::start(options());
     let twice = connect(&[&agent, &agent]).unwrap_err().to_string();
     assert!(twice.contains("it serves another run"), "{twice}");
+}
+
+/// A network that is cut sends no end of a connection.
+#[test]
+fn a_controller_that_says_nothing_is_gone() {
+    let agent = Agent::start(AgentOptions { silence: Duration::from_millis(400), ..options() });
+    let stream = TcpStream::connect(&agent.address).unwrap();
+    let began = Instant::now();
+    let link = greet(stream, &token("a"), "1.0.0", Duration::from_secs(10)).unwrap();
+    let end = agent.thread.join().unwrap();
+    assert!(matches!(&end, ServeEnd::Run(RunEnd::Gone(why)) if why.contains("said nothing")), "{end:?}");
+    assert!(began.elapsed() < Duration::from_secs(5));
+    drop(link);
+}
+
+#[test]
+fn an_agent_that_says_nothing_is_lost() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let silent = std::thread::spawn(move || {
+        let token = token("a");
+        let gate = Gate { token: &token, tare: "1.0.0", claim: &|| true, penalty: &|| {} };
+        let stream = listener.accept().unwrap().0;
+        let (mut sender, receiver) = answer_greeting(stream, &gate, Duration::from_secs(10)).unwrap();
+        let about = About { target: None, watch: None, machine: "here".to_owned(), cpus: 1 };
+        sender.send(&Reply::About(about)).unwrap();
+        (sender, receiver)
+    });
+    let times = Times { silence: Duration::from_millis(400), ..Times::default() };
+    let mut control = Control::connect(&[address.clone()], &token("a"), "1.0.0", times).unwrap();
+    let jobs = jobs(server(BODY), &open("500", 100), 1);
+    let error = control.prepare(&jobs, &AtomicBool::new(false)).unwrap_err();
+    assert!(error.is_loss() && error.to_string().contains(&address), "{error}");
+    drop(silent.join().unwrap());
 }

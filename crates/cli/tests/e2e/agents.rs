@@ -11,7 +11,7 @@ use std::{
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{Ended, PROGRAM, Running, USUAL, Workspace, alone, free_port, send, within};
+use crate::support::{Ended, PROGRAM, Running, USUAL, Workspace, alone, free_port, send, start, within};
 
 /// How soon everything must have ended when one end is gone.
 const SECONDS: Duration = Duration::from_secs(15);
@@ -63,10 +63,6 @@ impl Agent {
 
     fn pid(&self) -> u32 {
         self.process.pid()
-    }
-
-    fn is_loading(&self) -> bool {
-        self.process.printed("stderr").contains("a run from ")
     }
 
     fn end(self) -> Ended {
@@ -211,6 +207,43 @@ fn each_agent_checks_the_answers_of_a_contract() {
             agent.end();
         }
     }
+}
+
+/// A contract of the repository is sent as its text. What it would read from files would be those of the agent's machine.
+#[test]
+fn a_contract_of_the_repository_is_sent_as_text() {
+    let _alone = alone();
+    let ground = Ground::new();
+    let rest = include_str!("../../../../contracts/rest.toml");
+    ground.workspace.write("contracts/mine.toml", &rest.replace("\"rest\"", "\"mine\""));
+    let server = FakeServer::start("correct");
+    // In a folder where there is no contract.
+    let elsewhere = tempfile::tempdir().unwrap();
+    let token = ground.workspace.root().join("token");
+    let words = ["agent", "--token-file", token.to_str().unwrap()];
+    let agents = [Agent::of(start(elsewhere.path(), &words)), Agent::of(start(elsewhere.path(), &words))];
+    let load = ground.load(
+        &agents.each_ref(),
+        server.port,
+        "--contract mine --only status=3,label -c 2 -d 300ms --json",
+    );
+    let found = load.end().expect_measured().json();
+    assert_eq!(
+        (u64_of(&found, "/totals/failed"), found["what"].as_str()),
+        (0, Some("contract mine (2 requests)"))
+    );
+    agents.into_iter().for_each(|agent| drop(agent.end().expect(0)));
+
+    ground.workspace.write("contracts/names.csv", "name\nanna\n");
+    let table = format!("{}\n[data.names]\nfile = \"names.csv\"\n", rest.replace("\"rest\"", "\"tabled\""));
+    ground.workspace.write("contracts/tabled.toml", &table);
+    let agent = ground.agent(&[]);
+    let refused = ground.load(&[&agent], server.port, "--contract tabled -d 1s").end().expect(1);
+    assert!(
+        refused.stderr.contains("needs the file \"names.csv\", and agents have only its text"),
+        "{refused}"
+    );
+    agent.end();
 }
 
 #[test]

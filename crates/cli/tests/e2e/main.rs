@@ -2,6 +2,7 @@
 
 mod adopt;
 mod agents;
+mod agents_apart;
 mod answers;
 mod audit;
 mod bisect;

@@ -6,7 +6,6 @@ use tare_load::{DriverChoice, Think, Waiting, units::parse_time};
 
 use super::{
     super::words::share,
-    agents::AgentArgs,
     protocol::ProtocolArgs,
     request::{self, Header, Only},
     url::{self, Url},
@@ -193,6 +192,24 @@ pub(crate) struct TransportArgs {
     /// Allow loading this host, which is not this machine. It must be yours
     #[arg(long, value_name = "HOST")]
     pub i_may_load: Option<String>,
+}
+
+/// What an agent may do is an option of `tare agent`.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Several generators")]
+pub(crate) struct AgentArgs {
+    /// Let these agents (`tare agent`) send the load, each HOST:PORT. Connections and requests are those of all together, threads
+    /// those of each
+    #[arg(
+        long,
+        value_name = "HOST:PORT",
+        value_delimiter = ',',
+        conflicts_with_all = ["requests", "requests_each", "connections_total", "unix", "source", "cpus", "max_interference", "calibrate", "dry_run"]
+    )]
+    pub agents: Vec<String>,
+    /// File with the token that the agents have too [default: the variable TARE_AGENT_TOKEN]
+    #[arg(long, value_name = "FILE", requires = "agents")]
+    pub token_file: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

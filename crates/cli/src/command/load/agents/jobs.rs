@@ -15,6 +15,7 @@ use super::super::{
     Args, Job,
     protocol::ProtocolArgs,
 };
+use super::rig::ensure_alone;
 use crate::workspace::Global;
 
 /// One for each agent, in their order. What watches has the job of a generator, of which it needs the server.
@@ -115,9 +116,8 @@ fn text_of(name: &str, global: &Global) -> anyhow::Result<Option<String>> {
     let text =
         std::fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?;
     // As an agent reads it: in no folder, and without the variables of this process.
-    let alone = Contract::parse(&text, std::path::Path::new(&file)).with_context(|| {
-        format!("agents have only the text of the contract \"{name}\", and no files beside it")
-    })?;
+    ensure_alone(name, &text)?;
+    let alone = Contract::parse(&text, std::path::Path::new(&file))?;
     if let Some(variable) = alone.missing_variable() {
         bail!(
             "the contract \"{name}\" sends the variable {variable}: its value would cross the network unencrypted; load it from this \

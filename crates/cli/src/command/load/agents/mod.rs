@@ -1,8 +1,8 @@
 //! A load from several generators: what each agent is to do, and one result of what they did.
 
-mod args;
 mod jobs;
 mod rig;
+mod token;
 
 use std::sync::atomic::AtomicBool;
 
@@ -17,12 +17,13 @@ use tare_agent::{
 use tare_host::signals;
 use tare_load::{Endpoint, Limits, Settings, evaluate, generator::verdict::shortfall};
 
-pub(crate) use args::AgentArgs;
 pub(crate) use rig::AgentRig;
+pub(crate) use token::{agent_token, version};
 
 use super::{
-    super::agent::{token, version},
-    Args, Job, LoadResult, UNCHECKED_CERTIFICATE, command, expect,
+    Args, Job, LoadResult, UNCHECKED_CERTIFICATE,
+    args::AgentArgs,
+    command, expect,
     finding::LoadFinding,
     notes,
     output::{self, Recorder},
@@ -33,7 +34,7 @@ use crate::{exit::Outcome, workspace::Global};
 /// The rest of `tare load`, if agents send the load.
 pub(super) fn execute(job: &Job, global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     let (output, AgentArgs { agents, token_file }) = (&args.output, &args.agents);
-    let token = token(token_file.as_deref())?;
+    let token = agent_token(token_file.as_deref())?;
     let mut recorder = Recorder::new(output.quiet, output.format(), &output.exports, &job.plan.load)?;
     let interrupt = signals::listen()?;
     let mut control = Control::connect(agents, &token, &version(), Times::default())?;

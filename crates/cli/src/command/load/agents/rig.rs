@@ -47,6 +47,16 @@ struct Found {
     prepared: Prepared,
 }
 
+impl Found {
+    fn of(job: &Job, endpoints: &[Endpoint], is_here: bool) -> anyhow::Result<Found> {
+        let endpoint = target::reachable(endpoints, Duration::from_nanos(job.load.connect_timeout_ns))?;
+        let is_loopback =
+            matches!(&endpoint, Endpoint::Tcp(address) if address.ip().to_canonical().is_loopback());
+        let prepared = Prepared { endpoint: endpoint.to_string(), is_here, is_loopback };
+        Ok(Found { endpoint, prepared })
+    }
+}
+
 impl AgentRig {
     pub(crate) fn new(target: Option<String>, watch: Option<u32>, cpus: Vec<usize>) -> AgentRig {
         AgentRig { target, watch, cpus }
@@ -54,16 +64,7 @@ impl AgentRig {
 
     /// The server, if it may be loaded.
     fn find(&self, job: &Job) -> anyhow::Result<Found> {
-        let url = url(job);
-        // What is not on this machine is looked at below.
-        let endpoints = target::endpoints(&url, None, Some(&url.host))?;
-        let ips = || {
-            endpoints.iter().filter_map(|endpoint| match endpoint {
-                Endpoint::Tcp(address) => Some(address.ip()),
-                Endpoint::Unix(_) => None,
-            })
-        };
-        let is_here = ips().all(target::is_here);
+        let (endpoints, is_here) = resolve(job)?;
         let address = job.server.address();
         if !is_here {
             let is_permitted =
@@ -75,14 +76,10 @@ impl AgentRig {
             ensure!(
                 job.may_load,
                 "{address} is not the agent's machine: load only what is yours; if you may, use --i-may-load {}",
-                url.host
+                job.server.host
             );
         }
-        let endpoint = target::reachable(&endpoints, Duration::from_nanos(job.load.connect_timeout_ns))?;
-        let is_loopback =
-            matches!(&endpoint, Endpoint::Tcp(address) if address.ip().to_canonical().is_loopback());
-        let prepared = Prepared { endpoint: endpoint.to_string(), is_here, is_loopback };
-        Ok(Found { endpoint, prepared })
+        Found::of(job, &endpoints, is_here)
     }
 
     fn lesson(&self, job: &Job) -> anyhow::Result<Lesson> {
@@ -128,9 +125,10 @@ impl AgentRig {
 
     fn meter(&self, job: &Job) -> anyhow::Result<(Box<dyn CpuMeter>, Prepared)> {
         let pid = self.watch.context("the agent was started without --watch")?;
-        let Found { endpoint, prepared } = self.find(job)?;
+        let (endpoints, is_here) = resolve(job)?;
+        ensure!(is_here, "--watch {pid}: the server {} is not on the agent's machine", job.server.address());
+        let Found { endpoint, prepared } = Found::of(job, &endpoints, is_here)?;
         let Endpoint::Tcp(address) = endpoint else { bail!("only a TCP port can be watched") };
-        ensure!(prepared.is_here, "--watch {pid}: the server {address} is not on the agent's machine");
         let server = FoundServer::find(address, true, &Whose::Pid(pid)).context("--watch")?;
         let watched = Watched(Service::attach(&server));
         watched.cpu_ns().with_context(|| format!("--watch {pid}"))?;
@@ -169,6 +167,18 @@ impl CpuMeter for Watched {
     }
 }
 
+/// Every address that the server may have, and whether all of them are this machine's.
+fn resolve(job: &Job) -> anyhow::Result<(Vec<Endpoint>, bool)> {
+    let url = url(job);
+    // Whether it may be loaded is decided by the caller.
+    let endpoints = target::endpoints(&url, None, Some(&url.host))?;
+    let is_here = endpoints.iter().all(|endpoint| match endpoint {
+        Endpoint::Tcp(address) => target::is_here(address.ip()),
+        Endpoint::Unix(_) => true,
+    });
+    Ok((endpoints, is_here))
+}
+
 fn url(job: &Job) -> Url {
     let scheme = if job.tls.is_some() { Scheme::Https } else { Scheme::Http };
     let server = &job.server;
@@ -183,10 +193,27 @@ fn exchanges(job: &Job) -> anyhow::Result<Vec<Exchange>> {
     }
 }
 
+/// A contract whose tables are files would read those of this machine.
+pub(super) fn ensure_alone(name: &str, text: &str) -> anyhow::Result<()> {
+    let contract: toml::Table = text.parse().with_context(|| format!("the contract \"{name}\""))?;
+    let tables = contract.get("data").and_then(toml::Value::as_table).into_iter().flat_map(toml::Table::iter);
+    let file = tables.into_iter().find_map(|(_, table)| table.get("file"));
+    match file {
+        Some(file) => bail!(
+            "the contract \"{name}\" needs the file {file}, and agents have only its text: load it from this machine, or make the \
+             table by `rows`"
+        ),
+        None => Ok(()),
+    }
+}
+
 fn of_contract(part: &ContractPart, job: &Job) -> anyhow::Result<Vec<Exchange>> {
     let name = &part.name;
     let contract = match &part.text {
-        Some(text) => Contract::parse(text, Path::new(&format!("{name}.toml")))?,
+        Some(text) => {
+            ensure_alone(name, text)?;
+            Contract::parse(text, Path::new(&format!("{name}.toml")))?
+        }
         None => Contract::built_in().remove(name).with_context(|| format!("no contract \"{name}\""))?,
     };
     let only: Vec<Only> = part.only.iter().map(|(name, weight)| Only::new(name.clone(), *weight)).collect();

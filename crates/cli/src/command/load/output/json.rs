@@ -1,6 +1,8 @@
 //! The document that programs read, described by `schema/load.schema.json`; integers are in base units. It is written out
 //! key by key, so that the engine can change without it. And the load over time: a line for each interval.
 
+mod fleet;
+
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -11,7 +13,7 @@ use tare_load::{
 
 use super::{
     super::{finding::LoadFinding, machine::MachineUse},
-    LoadResult, QUANTILES, fleet, printable, verdict_words,
+    LoadResult, QUANTILES, printable, verdict_words,
 };
 
 const FORMAT: &str = "tare-load/2.2";
@@ -107,7 +109,7 @@ fn finding(finding: &LoadFinding) -> Value {
     }
 }
 
-pub(super) fn doubt(doubt: &Doubt) -> Value {
+fn doubt(doubt: &Doubt) -> Value {
     let (name, text) = (doubt.name(), doubt.to_string());
     match *doubt {
         Doubt::Gone { since_ns } => json!({ "name": name, "since_ns": since_ns, "text": text }),
@@ -223,7 +225,7 @@ fn times_with_histogram(histogram: &Histogram) -> Option<Value> {
 }
 
 /// All latencies. Count and minimum are of the answered requests; mean and quantiles count the others too, as bounds.
-pub(super) fn latency(measures: &Measures, with_histogram: bool) -> Option<Value> {
+fn latency(measures: &Measures, with_histogram: bool) -> Option<Value> {
     let unanswered = measures.unanswered.count();
     let all = Moments { mean_ns: measures.mean_ns(), is_bound: unanswered > 0 };
     let is_known = measures.latency.count() + unanswered > 0;

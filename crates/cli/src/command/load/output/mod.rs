@@ -3,7 +3,6 @@
 //! [`text`] is for people, [`wrk`] for scripts that parse wrk, [`json`] for programs; [`recorder`] prints and
 //! writes during the load.
 
-mod fleet;
 mod histogram;
 mod json;
 mod recorder;

@@ -1,5 +1,7 @@
 //! The result for people: short, aligned, and no figure without what it is worth.
 
+mod fleet;
+
 use tare_load::{
     Failure, Failures, Handshakes, Histogram, Measures, Sample, Schedule, Settings, Statuses, Tally,
     tally::SAMPLE_BYTES_MAX,
@@ -9,7 +11,7 @@ use tare_report::write::text;
 use super::{
     LoadResult, QUANTILES,
     figures::{bytes, percent, rate, time},
-    fleet, histogram, printable, verdict,
+    histogram, printable, verdict,
 };
 use crate::command::load::plan::{counted, describe};
 
@@ -49,7 +51,7 @@ pub(super) fn text(result: &LoadResult<'_>, spectrum: bool) -> String {
     out
 }
 
-pub(super) fn line(label: &str, text: &str) -> String {
+fn line(label: &str, text: &str) -> String {
     format!("{label:LABEL$}  {text}\n")
 }
 

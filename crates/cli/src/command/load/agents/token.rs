@@ -10,7 +10,7 @@ use tare_host::secrets;
 const VARIABLE: &str = "TARE_AGENT_TOKEN";
 
 /// From the file, or from the variable. From now on it is printed nowhere.
-pub(crate) fn token(file: Option<&Path>) -> anyhow::Result<Token> {
+pub(crate) fn agent_token(file: Option<&Path>) -> anyhow::Result<Token> {
     let token = match file {
         Some(path) => {
             let token = Token::read(path)?;
@@ -31,4 +31,9 @@ pub(crate) fn token(file: Option<&Path>) -> anyhow::Result<Token> {
     };
     secrets::keep(VARIABLE, token.reveal());
     Ok(token)
+}
+
+/// The version that controllers and agents compare.
+pub(crate) fn version() -> String {
+    env!("CARGO_PKG_VERSION").to_owned()
 }

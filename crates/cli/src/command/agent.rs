@@ -1,7 +1,5 @@
 //! `tare agent`: one of several generators of a load. What it sends is up to a `tare load --agents`.
 
-mod token;
-
 use std::{net::TcpListener, path::PathBuf, time::Duration};
 
 use anyhow::{Context, bail};
@@ -12,9 +10,7 @@ use tare_agent::{
 use tare_host::{cpus, signals};
 use tare_load::units::{parse_duration, spell_duration};
 
-pub(crate) use token::token;
-
-use super::load::{AgentRig, cpu_list};
+use super::load::{AgentRig, agent_token, cpu_list, version};
 use crate::{
     exit::Outcome,
     output::{print, tell_link},
@@ -45,7 +41,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     /// Write a new token to FILE and end
-    #[arg(long, value_name = "FILE", exclusive = true)]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["token_file", "listen", "target", "watch", "cpus", "keep", "wait", "silence"])]
     new_token: Option<PathBuf>,
     /// The server that may be loaded although it is another machine. It must be yours
     #[arg(long, value_name = "HOST:PORT")]
@@ -70,11 +66,6 @@ pub(crate) struct Args {
     as_version: Option<String>,
 }
 
-/// The version that controllers and agents compare.
-pub(crate) fn version() -> String {
-    env!("CARGO_PKG_VERSION").to_owned()
-}
-
 pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     if let Some(path) = &args.new_token {
         Token::create(path)?;
@@ -82,7 +73,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Fine);
     }
     // Without a token no port is opened.
-    let token = token(args.token_file.as_deref())?;
+    let token = agent_token(args.token_file.as_deref())?;
     let stop = signals::listen()?;
     let listener =
         TcpListener::bind(&args.listen).with_context(|| format!("cannot listen on {}", args.listen))?;
