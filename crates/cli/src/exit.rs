@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use tare_agent::ControlError;
 use tare_analysis::verdict::Verdict;
 use tare_bench::schedule::CutOff;
 
@@ -115,7 +116,7 @@ pub(crate) fn of_error(error: &anyhow::Error) -> Outcome {
 
 /// Whether the instrument failed, and not a service.
 pub(crate) fn is_cut_off(error: &anyhow::Error) -> bool {
-    error.is::<CutOff>()
+    error.is::<CutOff>() || error.downcast_ref::<ControlError>().is_some_and(ControlError::is_loss)
 }
 
 /// The chain of causes in one line; most errors name their cause already, and then it is not said again.

@@ -29,6 +29,7 @@ mod protocol;
 mod request_buffer;
 pub mod schedule;
 pub mod sequence;
+mod split;
 mod statuses;
 mod stop;
 pub mod tally;
@@ -45,14 +46,15 @@ pub use exchange::{
     StepRule,
 };
 pub use generator::{
-    Connections, Doubt, Generator, GeneratorError, Interval, Limits, Load, LoadError, Measures, OpenError,
-    Quantile, RunReport, Settings, Waiting, evaluate,
+    Aligned, AlignedRun, Connections, Doubt, Generator, GeneratorError, Interval, Limits, Load, LoadError,
+    Measures, OpenError, Quantile, RunReport, Settings, Waiting, evaluate,
 };
 pub use latency::Histogram;
 pub use negotiated::{Handshakes, Negotiated};
 pub use protocol::Protocol;
 pub use schedule::{Arrivals, Process, Profile, Schedule, Think};
 pub use sequence::{Captured, MissingValue};
+pub use split::Split;
 pub use statuses::Statuses;
 pub use stop::{After, Quota, Stop};
 pub use tally::{Failure, Failures, Sample, Tally, Unreconciled};

@@ -45,6 +45,15 @@ impl AddAssign<&Statuses> for Statuses {
     }
 }
 
+/// Codes with their counts; one that comes twice is added up.
+impl FromIterator<(u16, u64)> for Statuses {
+    fn from_iter<I: IntoIterator<Item = (u16, u64)>>(counts: I) -> Statuses {
+        let mut statuses = Statuses::default();
+        counts.into_iter().for_each(|(status, count)| statuses.add_all(status, count));
+        statuses
+    }
+}
+
 /// `{"200": 10, "503": 1}`.
 impl Serialize for Statuses {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -65,5 +74,6 @@ mod tests {
         assert_eq!(one.counts(), [(200, 3), (404, 1), (503, 2)]);
         assert_eq!(serde_json::to_string(&one).unwrap(), r#"{"200":3,"404":1,"503":2}"#);
         assert_ne!(one, other);
+        assert_eq!(one.counts().into_iter().collect::<Statuses>(), one);
     }
 }

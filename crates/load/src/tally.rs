@@ -106,7 +106,8 @@ impl Failure {
     }
 
     /// The failure of that name.
-    pub(crate) fn from_name(name: &str) -> Option<Failure> {
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Failure> {
         Failure::ALL.into_iter().find(|failure| failure.name() == name)
     }
 }
@@ -283,7 +284,8 @@ pub struct Sample {
 
 impl Sample {
     /// Which of two is kept: a wrong answer before one that did not come, then the earlier one.
-    pub(crate) fn order(&self) -> (bool, u64) {
+    #[must_use]
+    pub fn order(&self) -> (bool, u64) {
         (!self.failure.is_wrong_answer(), self.at_ns)
     }
 }

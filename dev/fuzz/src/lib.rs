@@ -5,6 +5,7 @@
 //! An input of several parts has a zero byte between them, so that a corpus can be read and edited.
 
 mod adopted;
+mod agents;
 mod audits;
 mod clusters;
 mod documents;
@@ -102,6 +103,7 @@ pub const TARGETS: &[Target] = &[
     Target::new("dockerfile", adopted::dockerfile).with(&["crates/service/src/adopt/fixtures"]),
     Target::new("run", folders::run),
     Target::new("histogram", folders::histogram),
+    Target::new("agent", agents::agent),
     Target::new("audit", audits::audit).with(&["crates/audit/data", "dev/crosscheck/src/reading/recorded"]),
     Target::new("machines", clusters::machines),
     Target::new("job_list", clusters::job_list),

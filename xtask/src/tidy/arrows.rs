@@ -9,7 +9,7 @@ use super::{File, Finding};
 /// is shipped.
 const LAYERS: [&[&str]; 10] = [
     &["load", "stats"],
-    &["host"],
+    &["agent", "host"],
     &["service"],
     &["bench"],
     &["analysis", "audit", "cluster"],

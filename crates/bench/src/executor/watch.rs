@@ -99,6 +99,7 @@ mod tests {
             gone_since_ns: None,
             first_failure: None,
             handshakes: None,
+            aligned: None,
         }
     }
 

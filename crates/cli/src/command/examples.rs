@@ -94,6 +94,13 @@ const EXAMPLES: &[Example] = &[
         commands: &["tare load -R 20k --arrivals poisson -d 1m --latency http://127.0.0.1:8080/"],
     },
     Example {
+        question: "One machine cannot send enough: how do several load one server?",
+        commands: &[
+            "tare agent --token-file token --listen 10.0.0.7:7070 --target 10.0.0.9:8080",
+            "tare load --agents 10.0.0.7:7070,10.0.0.8:7070 --token-file token --i-may-load 10.0.0.9 http://10.0.0.9:8080/",
+        ],
+    },
+    Example {
         question: "Does my service answer as its contract says, and survive bad input?",
         commands: &["tare verify ./my-service", "tare verify ./my-service --endure"],
     },

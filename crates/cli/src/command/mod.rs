@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub(crate) mod adopt;
+pub(crate) mod agent;
 mod asked;
 pub(crate) mod audit;
 pub(crate) mod bisect;

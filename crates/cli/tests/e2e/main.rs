@@ -1,6 +1,8 @@
 //! The command `tare` from end to end: against services made to misbehave, and against real ones.
 
 mod adopt;
+mod agents;
+mod agents_apart;
 mod answers;
 mod audit;
 mod bisect;

@@ -9,6 +9,7 @@ use crate::exchange::ExchangePool;
 use crate::http2::RequestError;
 use crate::protocol::Protocol;
 use crate::schedule::Schedule;
+use crate::split::Split;
 use crate::stop::{Quota, Stop};
 use crate::tls::TlsClient;
 
@@ -34,6 +35,8 @@ pub struct Settings {
     pub streams: usize,
     /// How TLS is spoken, where it is.
     pub tls: Option<Arc<TlsClient>>,
+    /// Its part of a load that several generators share.
+    pub split: Split,
 }
 
 impl Settings {
@@ -49,6 +52,7 @@ impl Settings {
             protocol: Protocol::Http1,
             streams: 1,
             tls: None,
+            split: Split::WHOLE,
         }
     }
 
@@ -87,6 +91,18 @@ pub struct Load {
     pub waiting: Waiting,
     /// The length of the intervals that are reported to a watcher.
     pub interval: Option<Duration>,
+    /// When it begins, if others begin with it.
+    pub aligned: Option<Aligned>,
+}
+
+/// A start that several generators have in common, and where the answers are counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Aligned {
+    /// The instant of the start, by [`Monotonic`](crate::Monotonic) of this machine. Arrivals are counted from it, whenever the
+    /// generator is ready.
+    pub start_ns: u64,
+    /// Times after the start at which the number of answers is noted.
+    pub marks_ns: Vec<u64>,
 }
 
 /// How a worker waits. Polling takes CPU time from a server on the same CPU, so it is for a generator with CPUs of its own.
@@ -156,6 +172,7 @@ impl Load {
             check: true,
             waiting: Waiting::Sleep,
             interval: None,
+            aligned: None,
         }
     }
 

@@ -31,10 +31,10 @@ use crate::request_buffer::RequestBuffer;
 use crate::stop::Quota;
 use crate::tally::Failure;
 use crate::tls_error::TlsError;
-pub use load::{Connections, Load, LoadError, Settings, Waiting};
+pub use load::{Aligned, Connections, Load, LoadError, Settings, Waiting};
 pub use measures::{Measures, Quantile};
 use part::{Shared, gather};
-pub use report::{Interval, RunReport};
+pub use report::{AlignedRun, Interval, RunReport};
 use thread::{Command, Contract, Thread, enter, pin};
 pub use verdict::{Doubt, Limits, evaluate};
 use worker::Share;
@@ -244,6 +244,7 @@ impl Generator {
             gone_since_ns: end.gone_since_ns,
             first_failure: end.first_failure,
             handshakes: end.handshakes,
+            aligned: load.aligned.is_some().then_some(end.aligned),
         })
     }
 
@@ -299,7 +300,8 @@ fn contracts(settings: &Settings) -> impl Iterator<Item = Contract> {
     let mut first = 0;
     spread(total, threads).enumerate().map(move |(worker, connections)| {
         let slots = connections * streams;
-        let place = Share { worker, workers, total: total * streams, first, slots };
+        let split = settings.split;
+        let place = Share { split, worker, workers, total: total * streams, first, slots };
         first += slots;
         let cpu = (!settings.cpus.is_empty()).then(|| settings.cpus[worker % settings.cpus.len()]);
         let tls = settings.tls.clone().filter(|_| settings.protocol.is_tls());

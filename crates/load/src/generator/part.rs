@@ -7,7 +7,7 @@ use std::sync::{Arc, Barrier};
 
 use super::load::Load;
 use super::measures::Measures;
-use super::report::Interval;
+use super::report::{AlignedRun, Interval};
 use crate::negotiated::Handshakes;
 use crate::tally::Sample;
 
@@ -40,6 +40,7 @@ pub(super) struct End {
     /// Right answers to each exchange of the pool.
     pub(super) answered: Vec<u64>,
     pub(super) handshakes: Option<Handshakes>,
+    pub(super) aligned: AlignedRun,
 }
 
 /// Adds up the parts of `workers` until all have finished, and reports each interval once all parts of it have arrived.
@@ -83,6 +84,7 @@ impl End {
         self.gone_since_ns = self.gone_since_ns.zip(end.gone_since_ns).map(|(own, other)| own.max(other));
         self.answered.resize(self.answered.len().max(end.answered.len()), 0);
         self.answered.iter_mut().zip(end.answered).for_each(|(own, more)| *own += more);
+        self.aligned.add(&end.aligned);
         if let Some(handshakes) = &end.handshakes {
             *self.handshakes.get_or_insert_default() += handshakes;
         }

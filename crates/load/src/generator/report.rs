@@ -36,6 +36,27 @@ pub struct RunReport {
     pub first_failure: Option<Sample>,
     /// The handshakes of all connections so far, over TLS.
     pub handshakes: Option<Handshakes>,
+    /// How it kept to the start that it had in common with others.
+    pub aligned: Option<AlignedRun>,
+}
+
+/// What is known of a run with a start in common.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AlignedRun {
+    /// How long after the start the last thread began.
+    pub late_ns: u64,
+    /// The number of answers before each mark.
+    pub answered_at: Vec<u64>,
+}
+
+impl AlignedRun {
+    pub(super) fn add(&mut self, other: &AlignedRun) {
+        self.late_ns = self.late_ns.max(other.late_ns);
+        self.answered_at.resize(self.answered_at.len().max(other.answered_at.len()), 0);
+        for (own, more) in self.answered_at.iter_mut().zip(&other.answered_at) {
+            *own += more;
+        }
+    }
 }
 
 impl RunReport {

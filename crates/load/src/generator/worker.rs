@@ -11,6 +11,7 @@ use crate::endpoint::Route;
 use crate::exchange::{ExchangePool, Flight};
 use crate::judgement::{Expectation, Memo, Outcome};
 use crate::schedule::SplitMix64;
+use crate::split::Split;
 use crate::tally::Failure;
 
 /// The most connections that are opened at a time: more could overflow the usual backlog of 128, and a dropped SYN is sent
@@ -23,6 +24,8 @@ pub(super) const WAIT_NS_MAX: u64 = 20_000_000;
 /// A worker's place among the others.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Share {
+    /// That of its generator.
+    pub(super) split: Split,
     pub(super) worker: usize,
     pub(super) workers: usize,
     /// How many connections all workers have together, and which of them is its first.
@@ -62,7 +65,7 @@ impl<C: Client> Worker<C> {
             answered: Vec::new(),
             sessions: Vec::new(),
             seed,
-            random: SplitMix64::stream(seed, place.worker as u64),
+            random: SplitMix64::stream(seed, place.split.number(place.worker) as u64),
         }
     }
 
@@ -71,9 +74,10 @@ impl<C: Client> Worker<C> {
     }
 
     pub(super) fn set_pool(&mut self, pool: Arc<ExchangePool>, requests: Prepared) {
-        let Share { first, total, .. } = self.place;
+        let Share { split, first, total, .. } = self.place;
         for (slot, connection) in self.connections.iter_mut().enumerate() {
-            connection.exchange = pool.beginning(pool.offset(first + slot, total));
+            let number = split.number(first + slot);
+            connection.exchange = pool.beginning(pool.offset(number, split.of * total));
         }
         self.memos = vec![Memo::default(); pool.exchanges().len()];
         self.sessions.clear();

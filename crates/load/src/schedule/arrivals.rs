@@ -4,10 +4,16 @@
 //! Poisson process that is the mapping theorem: unit-rate Poisson points sent through Λ⁻¹ are a Poisson process of
 //! rate λ(t). By the superposition theorem the union of n independent ones of rate λ(t)/n is again one of rate λ(t),
 //! so that the workers need not talk to each other. Both in Kingman, *Poisson Processes*, 1993, chapter 2.
+//!
+//! Generators that share a load send one process, split by index: their union is that process to the nanosecond, whatever
+//! their number, so that it can be compared with what one generator sends. Each worker then draws all intervals of the process and
+//! keeps every nth, which is some 10 ns for each worker of all generators and each request of its own. Threads of one generator
+//! are independent streams in place of that, because a request of one thread of 16 would take 15 draws more.
 //! Thinning draws at the highest rate and discards (Lewis and Shedler 1979); inverting Λ discards nothing, and
 //! a piecewise linear rate has a closed inverse.
 
 use super::{Profile, SplitMix64};
+use crate::split::Split;
 
 /// When the requests of a whole run are due.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,14 +50,17 @@ enum Position {
     Constant {
         /// The number of the arrival in the whole run. The instant is computed from it each time: no drift.
         arrival: u64,
-        workers: u64,
+        step: u64,
     },
     Poisson {
         random: SplitMix64,
         /// The sum of the unit exponentials so far, in units of 2^-64. A sum of floats would lose a bit of every term
         /// each time it doubles; adding integers is exact, and only the result is rounded.
         sum: u128,
-        workers: f64,
+        /// The workers that have a stream of their own.
+        streams: f64,
+        /// Intervals from one arrival of this worker to its next.
+        step: usize,
     },
 }
 
@@ -61,9 +70,21 @@ impl Position {
     fn advance(&mut self) {
         match self {
             // Saturating is the same as never: a u64 of arrivals takes 584 years at the highest rate.
-            Position::Constant { arrival, workers } => *arrival = arrival.saturating_add(*workers),
-            Position::Poisson { random, sum, .. } => {
-                const SCALE: f64 = (1_u128 << 64) as f64;
+            Position::Constant { arrival, step } => *arrival = arrival.saturating_add(*step),
+            Position::Poisson { step, .. } => {
+                let step = *step;
+                self.draw(step);
+            }
+        }
+    }
+
+    /// Passes a number of intervals of the Poisson process.
+    #[inline]
+    fn draw(&mut self, intervals: usize) {
+        const SCALE: f64 = (1_u128 << 64) as f64;
+        if let Position::Poisson { random, sum, .. } = self {
+            // Each term is rounded alone, so that the sum does not depend on who adds it up.
+            for _ in 0..intervals {
                 *sum += (-random.unit_open().ln() * SCALE) as u128;
             }
         }
@@ -74,33 +95,47 @@ impl Position {
     fn arrivals(&self) -> f64 {
         match *self {
             Position::Constant { arrival, .. } => arrival as f64 + 0.5,
-            Position::Poisson { sum, workers, .. } => {
+            Position::Poisson { sum, streams, .. } => {
                 const UNIT: f64 = 1.0 / (1_u128 << 64) as f64;
                 // The inverse of Λ/n at the sum is the inverse of Λ at n times the sum.
-                sum as f64 * UNIT * workers
+                sum as f64 * UNIT * streams
             }
         }
     }
 }
 
 impl Source {
-    /// The share of one of `workers` workers, at its first arrival.
+    /// The share of one of `workers` workers of a generator, at its first arrival.
     ///
     /// Constant: worker `w` of `n` takes the arrivals `k ≡ w (mod n)`, so that the union is evenly spaced. Poisson:
-    /// each worker is a process of its own at its share of the rate, and the first arrival comes after one interval.
+    /// each worker is a process of its own at its share of the rate, and the first arrival comes after one interval. Of a load
+    /// that several generators share, both processes are split by index, over all workers of all generators.
     ///
     /// # Panics
     ///
-    /// If `worker` is not below `workers`.
-    pub(crate) fn new(arrivals: &Arrivals, worker: usize, workers: usize, seed: u64) -> Source {
+    /// If `worker` is not below `workers`, or the index of the generator not below their number.
+    pub(crate) fn new(
+        arrivals: &Arrivals,
+        split: Split,
+        (worker, workers): (usize, usize),
+        seed: u64,
+    ) -> Source {
         assert!(worker < workers, "worker {worker} of {workers}: workers are counted from 0");
+        assert!(split.index < split.of, "{split:?}: generators are counted from 0");
+        let (first, step) = (split.number(worker), split.of * workers);
         let position = match arrivals.process {
-            Process::Constant => Position::Constant { arrival: worker as u64, workers: workers as u64 },
-            Process::Poisson => {
+            Process::Constant => Position::Constant { arrival: first as u64, step: step as u64 },
+            Process::Poisson if split.is_whole() => {
                 let random = SplitMix64::stream(seed, worker as u64);
-                let mut first = Position::Poisson { random, sum: 0, workers: workers as f64 };
-                first.advance();
-                first
+                let mut own = Position::Poisson { random, sum: 0, streams: workers as f64, step: 1 };
+                own.draw(1);
+                own
+            }
+            Process::Poisson => {
+                let random = SplitMix64::stream(seed, 0);
+                let mut joint = Position::Poisson { random, sum: 0, streams: 1.0, step };
+                joint.draw(first + 1);
+                joint
             }
         };
         let mut source = Source { due_ns: 0, segment: 0, position };
@@ -146,7 +181,7 @@ mod tests {
             (first..first + 300).any(|k| instant_ns(k + 1) < instant_ns(k)),
             "the example shows nothing any more"
         );
-        let position = Position::Constant { arrival: first, workers: 1 };
+        let position = Position::Constant { arrival: first, step: 1 };
         let mut source = Source { due_ns: 0, segment: 0, position };
         let arrivals = Arrivals { profile, process: Process::Constant };
         let mut last_ns = 0;

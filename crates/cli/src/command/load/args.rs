@@ -34,6 +34,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub transport: TransportArgs,
     #[command(flatten)]
+    pub agents: AgentArgs,
+    #[command(flatten)]
     pub output: OutputArgs,
     /// Measure the limits of the generator on this machine, against the built-in raw-socket server; takes no URL
     #[arg(
@@ -192,6 +194,24 @@ pub(crate) struct TransportArgs {
     pub i_may_load: Option<String>,
 }
 
+/// What an agent may do is an option of `tare agent`.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Several generators")]
+pub(crate) struct AgentArgs {
+    /// Let these agents (`tare agent`) send the load, each HOST:PORT. Connections and requests are those of all together, threads
+    /// those of each
+    #[arg(
+        long,
+        value_name = "HOST:PORT",
+        value_delimiter = ',',
+        conflicts_with_all = ["requests", "requests_each", "connections_total", "unix", "source", "cpus", "max_interference", "calibrate", "dry_run"]
+    )]
+    pub agents: Vec<String>,
+    /// File with the token that the agents have too [default: the variable TARE_AGENT_TOKEN]
+    #[arg(long, value_name = "FILE", requires = "agents")]
+    pub token_file: Option<PathBuf>,
+}
+
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
@@ -277,6 +297,8 @@ Examples:
   tare load --h2 -m 32 -c 16 -k https://localhost:8443/         HTTP/2, 32 streams each
   tare load --h2c -m 100 http://localhost:8080/                 HTTP/2 without TLS
   tare load -k --requests-per-connection 1 https://localhost:8443/   a handshake for each
+  tare load --agents 10.0.0.7:7070,10.0.0.8:7070 --token-file token --i-may-load 10.0.0.9 http://10.0.0.9/
+                                                                from two machines, each with a `tare agent`
   tare load --calibrate                                         the limits of the generator here
 
 Coming from another tool:

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use tare_agent::FleetFinding;
 use tare_load::Doubt;
 
 use super::machine::Interference;
@@ -10,6 +11,8 @@ use super::machine::Interference;
 pub(super) enum LoadFinding {
     Engine(Doubt),
     Machine(Interference),
+    /// Of a load from several generators.
+    Fleet(FleetFinding),
 }
 
 impl LoadFinding {
@@ -18,6 +21,7 @@ impl LoadFinding {
         match self {
             LoadFinding::Engine(doubt) => doubt.name(),
             LoadFinding::Machine(_) => "interference",
+            LoadFinding::Fleet(found) => found.name(),
         }
     }
 }
@@ -27,6 +31,7 @@ impl fmt::Display for LoadFinding {
         match self {
             LoadFinding::Engine(doubt) => doubt.fmt(f),
             LoadFinding::Machine(interference) => interference.fmt(f),
+            LoadFinding::Fleet(found) => found.fmt(f),
         }
     }
 }

@@ -3,6 +3,7 @@
 //! [`args`] reads words; [`target`], [`request`] and [`expect`] find out what is sent where and what is right; [`plan`]
 //! fills in the rest. Here they are executed in order. What is printed is up to [`output`].
 
+mod agents;
 mod args;
 mod calibrate;
 mod descriptors;
@@ -27,6 +28,7 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
+use tare_agent::FleetReport;
 use tare_analysis::{
     behaviour::answers::{self, Window},
     level,
@@ -39,6 +41,7 @@ use tare_load::{
 };
 use tare_service::client::{Channel, Trusts};
 
+pub(crate) use agents::{AgentRig, agent_token, version};
 pub(crate) use args::Args;
 use args::TransportArgs;
 use expect::{Learned, Rules, Server};
@@ -72,6 +75,9 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let job = Job::new(global, &args)?;
     if args.dry_run {
         return print(&dry::text(&job)).map(|()| Outcome::Fine);
+    }
+    if !args.agents.agents.is_empty() {
+        return agents::execute(&job, global, &args);
     }
     job.execute(&args)
 }
@@ -120,6 +126,10 @@ struct LoadResult<'a> {
     rates_per_s: Vec<f64>,
     /// The command line that repeats it, with its seed.
     command: String,
+    /// The part of the requests that were due and not answered within the load.
+    shortfall: f64,
+    /// What each agent did, if agents sent the load.
+    fleet: Option<&'a FleetReport>,
 }
 
 impl Job {
@@ -132,7 +142,11 @@ impl Job {
         }
         let spec = spec(args)?;
         let (transport, checking) = (&args.transport, &args.checking);
-        let endpoints = target::endpoints(first, transport.unix.as_deref(), transport.i_may_load.as_deref())?;
+        // Agents look for the server from where they are.
+        let endpoints = match args.agents.agents.is_empty() {
+            true => target::endpoints(first, transport.unix.as_deref(), transport.i_may_load.as_deref())?,
+            false => Vec::new(),
+        };
         target::check_sources(transport.source.as_deref().unwrap_or_default(), &endpoints)?;
         let seed = args.pace.seed.unwrap_or_else(tare_host::seed::draw);
         Ok(Job {
@@ -247,7 +261,8 @@ impl Job {
         let findings = findings(&report, &limits, machine.clone(), interference_share_max);
         let outcome = if findings.is_empty() { Outcome::Fine } else { Outcome::MeasurementInvalid };
         warnings.extend(expect::unasked_redirect(&report.total.statuses, load.check));
-        let mut notes = notes(&report, load);
+        let short = shortfall(&report, load);
+        let mut notes = notes(&report, load, short);
         notes.extend(args.protocol.insecure.then(|| UNCHECKED_CERTIFICATE.to_owned()));
         notes.extend(silence.and_then(|silence| silence.note()));
         notes.extend(over_time(&recorded, load));
@@ -268,6 +283,8 @@ impl Job {
             started_at,
             rates_per_s: recorded.rates_per_s,
             command: command(std::env::args(), args.pace.seed.is_none().then_some(self.seed)),
+            shortfall: short,
+            fleet: None,
         };
         output::print(&result, output.format(), output.latency)?;
         recorded.written?;
@@ -319,12 +336,11 @@ fn exchanges(
 }
 
 /// What a reader should know and could not see.
-fn notes(report: &RunReport, load: &Load) -> Vec<String> {
+fn notes(report: &RunReport, load: &Load, short: f64) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(reason) = &report.driver.reason {
         notes.push(format!("the driver is {}: {reason}", report.driver.kind.name()));
     }
-    let short = shortfall(report, load);
     if short > SHORTFALL_NOTED && !report.interrupted {
         notes.push(format!(
             "{:.1}% of the requests that were due in the window were not answered in it: the server does not keep up \
@@ -377,6 +393,11 @@ fn not_in_time(windows: &[Window], interval: Duration) -> impl Iterator<Item = S
     let late = answers::late(windows).map(|found| found.text(&unit));
     let unless = "unless other programs took its CPU";
     stalls.into_iter().chain(late).map(move |note| format!("{note} ({unless})"))
+}
+
+/// As `--cpus` is given, for the agents too.
+pub(crate) fn cpu_list(text: &str) -> anyhow::Result<Vec<usize>> {
+    words::cpus(text)
 }
 
 /// The command line that does the same again.

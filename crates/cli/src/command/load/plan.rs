@@ -21,7 +21,7 @@ const NUMBER_WITHIN: Duration = Duration::from_secs(3_600);
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Longer than a timer and the way out of a CPU's sleep usually take.
-const SPIN: Duration = Duration::from_micros(60);
+pub(super) const SPIN: Duration = Duration::from_micros(60);
 
 /// A command line with every default filled in.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,6 +58,7 @@ impl Plan {
             check: !checking.no_check,
             waiting: waiting(pace, transport),
             interval: Some(INTERVAL),
+            aligned: None,
         };
         load.validate()?;
         let warm_up = pace.warm_up.map(|lasts| Load {

@@ -185,6 +185,16 @@ pub(crate) struct Only {
     weight: Option<u32>,
 }
 
+impl Only {
+    pub(super) fn new(name: String, weight: Option<u32>) -> Only {
+        Only { name, weight }
+    }
+
+    pub(super) fn parts(&self) -> (String, Option<u32>) {
+        (self.name.clone(), self.weight)
+    }
+}
+
 /// `NAME` or `NAME=WEIGHT`.
 pub(super) fn only(text: &str) -> anyhow::Result<Only> {
     let Some((name, weight)) = text.split_once('=') else {

@@ -6,8 +6,11 @@ use std::collections::VecDeque;
 use super::Run;
 use crate::client::Client;
 use crate::generator::connection::Phase;
-use crate::generator::worker::Worker;
-use crate::schedule::{Arrivals, Schedule, Source};
+use crate::generator::worker::{Share, Worker};
+use crate::schedule::{Arrivals, Schedule, Source, SplitMix64};
+
+/// No worker has this number, so that seeds of later runs are of a stream of their own.
+const NEXT_RUN: u64 = u64::MAX;
 
 /// The next request, the waiting ones, and the connections that could send them.
 pub(super) struct Queue<'a> {
@@ -27,10 +30,13 @@ pub(super) struct Queue<'a> {
 impl<'a> Queue<'a> {
     pub(super) fn of<C: Client>(schedule: &'a Schedule, worker: &mut Worker<C>) -> Option<Queue<'a>> {
         let Schedule::Open(arrivals) = schedule else { return None };
-        let next = Source::new(arrivals, worker.place.worker, worker.place.workers, worker.seed);
-        // Another run is another sample.
-        worker.seed = worker.random.draw();
-        let slots = worker.place.slots;
+        let Share { split, worker: own, workers, slots, .. } = worker.place;
+        let next = Source::new(arrivals, split, (own, workers), worker.seed);
+        // Another run is another sample, and of a load that is shared the same one for all.
+        worker.seed = match split.is_whole() {
+            true => worker.random.draw(),
+            false => SplitMix64::stream(worker.seed, NEXT_RUN).draw(),
+        };
         Some(Queue {
             arrivals,
             oldest: next.clone(),

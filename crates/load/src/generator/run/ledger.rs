@@ -2,6 +2,7 @@
 
 use super::super::connection::Stamp;
 use super::super::measures::Measures;
+use super::marks::Marks;
 use crate::client::Traffic;
 use crate::tally::{Failure, Sample};
 
@@ -23,6 +24,7 @@ pub(super) struct Ledger {
     /// When a connection was refused first since the last one was established and the last answer came.
     refused_ns: Option<u64>,
     pub(super) first_failure: Option<Sample>,
+    pub(super) marks: Marks,
 }
 
 impl Ledger {
@@ -77,6 +79,7 @@ impl Ledger {
     pub(super) fn answered(&mut self, stamp: Stamp, now_ns: u64, deadline_ns: u64) {
         self.ended(now_ns);
         self.answered_ns = now_ns;
+        self.marks.answered(now_ns);
         let tally = &mut self.measures.tally;
         tally.answered += 1;
         tally.answered_in_window += u64::from(self.by_number || now_ns <= deadline_ns);

@@ -7,24 +7,28 @@
 mod answers;
 mod arrivals;
 mod ledger;
+mod marks;
 mod sending;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
+use std::time::Duration;
 
 use super::connection::Phase;
 use super::load::Waiting;
 use super::measures::Measures;
 use super::ns;
 use super::part::{End, Part, Shared};
+use super::report::AlignedRun;
 use super::worker::{WAIT_NS_MAX, Worker};
 use crate::client::{Client, SlotEvent};
 use crate::clock::{Clock, Monotonic, thread_cpu_ns};
 use crate::tally::Failure;
 use arrivals::Queue;
 use ledger::Ledger;
+use marks::Marks;
 
 impl<C: Client> Worker<C> {
     /// Drives this worker's connections to the end of the run, and reports the results in parts.
@@ -43,12 +47,16 @@ impl<C: Client> Worker<C> {
 
 /// A poll that brings nothing takes less than a microsecond. In a longer one the thread was preempted, and had no CPU time.
 const POLL_NS_MAX: u64 = 5_000;
+/// How late a sleep may end on a machine with an idle CPU.
+const WAKE_NS_MAX: u64 = 200_000;
 
 struct Run<'a, C> {
     worker: &'a mut Worker<C>,
     shared: &'a Shared,
     parts: &'a Sender<Part>,
     start_ns: u64,
+    /// How long after its start it began, if that was given.
+    late_ns: u64,
     /// No request is due from here on; an interrupt or an empty budget brings it forward.
     deadline_ns: u64,
     next_scan_ns: u64,
@@ -83,6 +91,7 @@ impl<'a, C: Client> Run<'a, C> {
             shared,
             parts,
             start_ns: 0,
+            late_ns: 0,
             deadline_ns: 0,
             next_scan_ns: 0,
             scan_every_ns: (patience_ns / 20).clamp(1_000_000, 100_000_000),
@@ -104,8 +113,16 @@ impl<'a, C: Client> Run<'a, C> {
     }
 
     fn begin(&mut self) {
-        let load = &self.shared.load;
+        let shared = self.shared;
+        let load = &shared.load;
         self.start_ns = Monotonic.now_ns();
+        if let Some(aligned) = &load.aligned {
+            let began_ns = self.wait_until(aligned.start_ns);
+            // An interrupt ends the wait.
+            self.start_ns = aligned.start_ns.min(began_ns);
+            self.late_ns = began_ns - self.start_ns;
+            self.ledger.marks = Marks::new(self.start_ns, &aligned.marks_ns);
+        }
         let window_ns = if self.worker.pool.exchanges().is_empty() { 0 } else { ns(load.stop.window()) };
         self.deadline_ns = self.start_ns.saturating_add(window_ns);
         self.next_scan_ns = self.start_ns + self.scan_every_ns;
@@ -116,6 +133,20 @@ impl<'a, C: Client> Run<'a, C> {
             self.begin_slot(slot);
         }
         self.next_due_ns = self.due_ns();
+    }
+
+    /// Waits for an instant or an interrupt, and returns when that was.
+    fn wait_until(&self, start_ns: u64) -> u64 {
+        loop {
+            let now_ns = Monotonic.now_ns();
+            if now_ns >= start_ns || self.shared.interrupt.load(Ordering::Relaxed) {
+                return now_ns;
+            }
+            match (start_ns - now_ns).saturating_sub(WAKE_NS_MAX) {
+                0 => std::hint::spin_loop(),
+                sleep_ns => std::thread::sleep(Duration::from_nanos(sleep_ns.min(WAIT_NS_MAX))),
+            }
+        }
     }
 
     fn drive(&mut self) {
@@ -302,6 +333,7 @@ impl<'a, C: Client> Run<'a, C> {
             first_failure: self.ledger.first_failure.take(),
             answered: std::mem::take(&mut self.worker.answered),
             handshakes: self.worker.client.tls().cloned(),
+            aligned: AlignedRun { late_ns: self.late_ns, answered_at: self.ledger.marks.finish() },
         };
         let measures = self.take_measures(end_ns);
         let _caller_gone = self.parts.send(Part { index: self.interval_index, measures, end: Some(end) });

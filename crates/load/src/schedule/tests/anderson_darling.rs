@@ -8,16 +8,17 @@
 use std::time::Duration;
 
 use crate::schedule::{Arrivals, Process, Profile, Source, SplitMix64};
+use crate::split::Split;
 
 /// At the nominal 1%; the limit distribution puts 1.024% above it.
-const CRITICAL_1_PERCENT: f64 = 3.857;
+pub(super) const CRITICAL_1_PERCENT: f64 = 3.857;
 /// At the nominal 5%; the limit distribution puts 5.002% above it.
 const CRITICAL_5_PERCENT: f64 = 2.492;
 
 const ARRIVALS: usize = 10_000;
 
 /// A² of intervals against the exponential distribution of mean 1.
-fn a_squared(mut intervals: Vec<f64>) -> f64 {
+pub(super) fn a_squared(mut intervals: Vec<f64>) -> f64 {
     // An interval of less than a nanosecond reads 0, whose logarithm would decide alone.
     intervals.iter_mut().for_each(|interval| *interval = interval.max(1e-9));
     intervals.sort_unstable_by(f64::total_cmp);
@@ -30,7 +31,7 @@ fn a_squared(mut intervals: Vec<f64>) -> f64 {
 /// The intervals between the arrivals of all workers, in expected arrivals: exponential of mean 1 if it is Poisson.
 fn intervals(arrivals: &Arrivals, workers: usize, seed: u64) -> Vec<f64> {
     let mut sources: Vec<_> =
-        (0..workers).map(|worker| Source::new(arrivals, worker, workers, seed)).collect();
+        (0..workers).map(|worker| Source::new(arrivals, Split::WHOLE, (worker, workers), seed)).collect();
     let mut last = 0.0;
     let mut next = || {
         let source = sources.iter_mut().min_by_key(|source| source.due_ns()).expect("at least one worker");
@@ -115,7 +116,7 @@ fn what_is_not_poisson_is_rejected() {
         process: Process::Poisson,
     };
     let plain = |seed| {
-        let mut source = Source::new(&ramp, 0, 1, seed);
+        let mut source = Source::new(&ramp, Split::WHOLE, (0, 1), seed);
         let mut last_ns = 0;
         let mut next = || {
             let interval = (source.due_ns() - last_ns) as f64 / 1e6;
@@ -136,7 +137,7 @@ fn intervals_are_independent() {
     for seed in 0..20 {
         let one = intervals(&arrivals, 1, seed);
         let share = |worker| {
-            let mut source = Source::new(&arrivals, worker, 2, seed);
+            let mut source = Source::new(&arrivals, Split::WHOLE, (worker, 2), seed);
             let mut last_ns = 0;
             let mut next = || {
                 let interval = (source.due_ns() - last_ns) as f64 / 2e6;

@@ -1,6 +1,7 @@
 //! Instants by table, and what holds for every profile. No clock: 10^9 arrivals take no time.
 
 mod anderson_darling;
+mod split;
 
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use proptest::prelude::*;
 
 use super::parse::SpecError;
 use super::{Arrivals, Process, Profile, ProfileError, Source};
+use crate::split::Split;
 
 const S: u64 = 1_000_000_000;
 
@@ -17,7 +19,7 @@ fn profile(text: &str) -> Profile {
 
 /// The instants of one worker before an instant, at most a number of them.
 fn due_before(arrivals: &Arrivals, worker: usize, workers: usize, end_ns: u64, most: usize) -> Vec<u64> {
-    let mut source = Source::new(arrivals, worker, workers, 7);
+    let mut source = Source::new(arrivals, Split::WHOLE, (worker, workers), 7);
     let next = || {
         let due_ns = source.due_ns();
         source.advance(arrivals);
@@ -118,7 +120,7 @@ fn constant_arrivals_by_table() {
 fn an_exhausted_source_stays_exhausted() {
     for process in [Process::Constant, Process::Poisson] {
         let arrivals = Arrivals { profile: profile("5..0/2s"), process };
-        let mut source = Source::new(&arrivals, 0, 1, 3);
+        let mut source = Source::new(&arrivals, Split::WHOLE, (0, 1), 3);
         for _ in 0..100 {
             source.advance(&arrivals);
         }
@@ -133,7 +135,7 @@ fn a_billion_arrivals_do_not_drift() {
             Arrivals { profile: Profile::constant(rate as f64).expect("rate"), process: Process::Constant };
         for arrival in [0, 1, 999_999_937, 999_999_999, 1_000_000_000_usize] {
             // The first arrival of worker k of k + 1 is arrival k.
-            let due_ns = Source::new(&arrivals, arrival, arrival + 1, 0).due_ns();
+            let due_ns = Source::new(&arrivals, Split::WHOLE, (arrival, arrival + 1), 0).due_ns();
             let exact_ns = (2 * arrival as u128 + 1) * u128::from(S) / (2 * u128::from(rate));
             assert!(u128::from(due_ns).abs_diff(exact_ns) < 1000, "{rate}/s, {arrival}: {due_ns} {exact_ns}");
         }
@@ -143,7 +145,7 @@ fn a_billion_arrivals_do_not_drift() {
 #[test]
 fn the_poisson_sum_loses_nothing() {
     let arrivals = Arrivals { profile: profile("1k"), process: Process::Poisson };
-    let mut source = Source::new(&arrivals, 5, 8, 9);
+    let mut source = Source::new(&arrivals, Split::WHOLE, (5, 8), 9);
     let mut random = super::SplitMix64::stream(9, 5);
     // Kahan: the error of the last addition is carried into the next.
     let (mut sum, mut carry) = (0.0_f64, 0.0_f64);
@@ -159,20 +161,25 @@ fn the_poisson_sum_loses_nothing() {
 #[test]
 fn poisson_starts_after_an_interval_and_every_worker_has_its_own() {
     let arrivals = Arrivals { profile: profile("1k"), process: Process::Poisson };
-    let mut first: Vec<u64> = (0..64).map(|worker| Source::new(&arrivals, worker, 64, 1).due_ns()).collect();
+    let mut first: Vec<u64> =
+        (0..64).map(|worker| Source::new(&arrivals, Split::WHOLE, (worker, 64), 1).due_ns()).collect();
     // The earliest of 64 at 1000/64 per second each is exponential again, of mean 1 ms.
     assert!(first.iter().all(|&due_ns| due_ns > 0));
     first.sort_unstable();
     first.dedup();
     assert_eq!(first.len(), 64);
-    let (a, b) = (Source::new(&arrivals, 0, 1, 1).due_ns(), Source::new(&arrivals, 0, 1, 2).due_ns());
+    let (a, b) = (
+        Source::new(&arrivals, Split::WHOLE, (0, 1), 1).due_ns(),
+        Source::new(&arrivals, Split::WHOLE, (0, 1), 2).due_ns(),
+    );
     assert_ne!(a, b, "seeds");
 }
 
 #[test]
 #[should_panic(expected = "worker 2 of 2")]
 fn workers_are_counted_from_0() {
-    let _ = Source::new(&Arrivals { profile: profile("1"), process: Process::Constant }, 2, 2, 0);
+    let _ =
+        Source::new(&Arrivals { profile: profile("1"), process: Process::Constant }, Split::WHOLE, (2, 2), 0);
 }
 
 #[test]
@@ -358,7 +365,7 @@ proptest! {
         profile in profiles(), process in processes(), worker in 0..4_usize, skip in 0..200_usize, seed: u64,
     ) {
         let arrivals = Arrivals { profile, process };
-        let mut source = Source::new(&arrivals, worker, 4, seed);
+        let mut source = Source::new(&arrivals, Split::WHOLE, (worker, 4), seed);
         (0..skip).for_each(|_| source.advance(&arrivals));
         let mut earlier = source.clone();
         let mut last_ns = 0;

@@ -1,12 +1,14 @@
 //! The document that programs read, described by `schema/load.schema.json`; integers are in base units. It is written out
 //! key by key, so that the engine can change without it. And the load over time: a line for each interval.
 
+mod fleet;
+
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tare_load::{
     Doubt, DriverChoice, Handshakes, Histogram, Interval, Load, Measures, Process, Quantile, Quota, Sample,
-    Schedule, Settings, Think, Waiting, generator::verdict::shortfall,
+    Schedule, Settings, Think, Waiting,
 };
 
 use super::{
@@ -14,7 +16,7 @@ use super::{
     LoadResult, QUANTILES, printable, verdict_words,
 };
 
-const FORMAT: &str = "tare-load/2.1";
+const FORMAT: &str = "tare-load/2.2";
 
 pub(super) fn document(result: &LoadResult<'_>) -> Value {
     let (report, limits) = (result.report, &result.limits);
@@ -55,7 +57,7 @@ pub(super) fn document(result: &LoadResult<'_>) -> Value {
         "answers_per_s": report.answers_per_s(),
         "gone_since_ns": report.gone_since_ns,
         "answers_per_s_while_up": report.answers_per_s_while_up(),
-        "shortfall_share": shortfall(report, result.load),
+        "shortfall_share": result.shortfall,
         "in_flight_mean": report.in_flight_mean(),
         "totals": {
             "sent": tally.sent,
@@ -81,6 +83,9 @@ pub(super) fn document(result: &LoadResult<'_>) -> Value {
         "stream_wait": times_with_histogram(&total.stream_wait),
         "handshakes": report.handshakes.as_ref().map(handshakes),
         "first_failure": report.first_failure.as_ref().map(sample),
+        "agents": result.fleet.map(fleet::rows),
+        "alignment": result.fleet.and_then(fleet::alignment),
+        "service_cpu": result.fleet.and_then(fleet::service_cpu),
     })
 }
 
@@ -97,6 +102,9 @@ fn finding(finding: &LoadFinding) -> Value {
         LoadFinding::Engine(found) => doubt(found),
         LoadFinding::Machine(interference) => {
             json!({ "name": finding.name(), "share": interference.share(), "text": finding.to_string() })
+        }
+        LoadFinding::Fleet(found) => {
+            json!({ "name": found.name(), "agent": found.agent(), "text": found.to_string() })
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The result for people: short, aligned, and no figure without what it is worth.
 
+mod fleet;
+
 use tare_load::{
     Failure, Failures, Handshakes, Histogram, Measures, Sample, Schedule, Settings, Statuses, Tally,
     tally::SAMPLE_BYTES_MAX,
@@ -21,8 +23,12 @@ pub(super) fn text(result: &LoadResult<'_>, spectrum: bool) -> String {
     let total = &result.report.total;
     let mut out = head(result) + "\n";
     out += &rates(result);
+    out += &result.fleet.map(|found| fleet::lines(found, result.load)).unwrap_or_default();
     out += &times(result);
     out.push('\n');
+    if let Some(found) = result.fleet {
+        out += &(aligned(&fleet::table(found)) + "\n");
+    }
     if spectrum && measured(total) {
         out += &(spectrum_of(total) + "\n");
     }

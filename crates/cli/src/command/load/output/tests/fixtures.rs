@@ -2,9 +2,15 @@
 
 use std::{net::SocketAddr, time::Duration};
 
+use tare_agent::{
+    AgentRow, FleetFinding, FleetReport,
+    merge::{ClockFacts, ServiceCpu},
+    tails::TailsDiffer,
+    window::Counted,
+};
 use tare_load::{
-    Arrivals, ChosenDriver, Connections, DriverKind, Failure, Histogram, Interval, Limits, Load, Measures,
-    Process, Quota, Route, RunReport, Sample, Schedule, Settings, Statuses, Stop, Think, evaluate,
+    AlignedRun, Arrivals, ChosenDriver, Connections, DriverKind, Failure, Histogram, Interval, Limits, Load,
+    Measures, Process, Quota, Route, RunReport, Sample, Schedule, Settings, Statuses, Stop, Think, evaluate,
 };
 
 use tare_host::process::{self, Used};
@@ -26,10 +32,11 @@ pub(super) struct Case {
     machine: Option<MachineUse>,
     check: &'static str,
     rates_per_s: Vec<f64>,
+    fleet: Option<FleetReport>,
 }
 
 /// All of them.
-pub(super) fn cases() -> [Case; 8] {
+pub(super) fn cases() -> [Case; 9] {
     [
         Case::closed(),
         Case::open(),
@@ -39,6 +46,7 @@ pub(super) fn cases() -> [Case; 8] {
         Case::interrupted(),
         Case::gone(),
         Case::disturbed(),
+        Case::agents(),
     ]
 }
 
@@ -201,6 +209,55 @@ impl Case {
         case
     }
 
+    /// Two agents, of which one is late, slow and silent, and its clock not known.
+    pub(super) fn agents() -> Case {
+        let mut case = Case { name: "agents", ..Case::open() };
+        let row = |address: &str, lag_ns, clock| {
+            let mut report = case.report.clone();
+            report.total.schedule_lag = histogram(&[(lag_ns, 1_000)]);
+            report.aligned = Some(AlignedRun { late_ns: 20_000, answered_at: vec![3, 900] });
+            let doubts = evaluate(&report, &Limits::default());
+            AgentRow {
+                address: address.to_owned(),
+                report,
+                doubts,
+                clock,
+                answered_in_window: 490,
+                silent_ns: 4 * MS,
+            }
+        };
+        let clock = ClockFacts {
+            offset_ns: -7_000_000,
+            start_shift_ns: -12_000,
+            start_error_ns: 41_000,
+            end_error_ns: 52_000,
+            drift_ppm: -1.5,
+            round_trip_ns_min: 80_000,
+        };
+        let rows = vec![row("10.0.0.7:7070", 4_000, Some(clock)), row("10.0.0.8:7070", 3 * MS, None)];
+        let tails = TailsDiffer { p99_ns: 5 * MS, highest: (1, 0.02), lowest: (0, 0.001) };
+        let [one, other] = [0, 1].map(|agent: usize| rows[agent].address.clone());
+        let findings = vec![
+            FleetFinding::Agent { agent: other.clone(), doubts: rows[1].doubts.clone() },
+            FleetFinding::Silent { agent: other.clone(), ns: 2 * S },
+            FleetFinding::Clocks { agent: other.clone() },
+            FleetFinding::Unaligned,
+            FleetFinding::Tails { high: other, low: one, found: tails },
+        ];
+        case.fleet = Some(FleetReport {
+            total: case.report.clone(),
+            counted: Some(Counted { from_ns: MS, to_ns: 999 * MS, uncertainty_ns: 52_000 }),
+            rows,
+            service_cpu: Some(ServiceCpu {
+                cpu_ns: 300 * MS,
+                between_ns: 998 * MS,
+                ns_per_answer: 306_122.4,
+            }),
+            findings,
+        });
+        case
+    }
+
     fn of(name: &'static str, load: Load) -> Case {
         let report = RunReport {
             window_ns: 10 * S,
@@ -214,6 +271,7 @@ impl Case {
             gone_since_ns: None,
             first_failure: None,
             handshakes: None,
+            aligned: None,
         };
         let settings = Settings {
             cpus: vec![1],
@@ -237,7 +295,12 @@ impl Case {
             machine: None,
             check,
             rates_per_s: Vec::new(),
+            fleet: None,
         }
+    }
+
+    fn fleet_findings(&self) -> impl Iterator<Item = LoadFinding> {
+        self.fleet.iter().flat_map(|fleet| fleet.findings.iter().cloned().map(LoadFinding::Fleet))
     }
 
     /// As the command would tell it.
@@ -255,13 +318,18 @@ impl Case {
             notes: self.notes.clone(),
             warnings: self.warnings.clone(),
             report: &self.report,
-            findings: doubts.chain(interference.map(LoadFinding::Machine)).collect(),
+            findings: doubts
+                .chain(interference.map(LoadFinding::Machine))
+                .chain(self.fleet_findings())
+                .collect(),
             limits,
             interference_share_max: 0.1,
             machine: self.machine.clone(),
             started_at: self.started_at,
             rates_per_s: self.rates_per_s.clone(),
             command: "tare load http://127.0.0.1:8080/ --seed 7".to_owned(),
+            shortfall: tare_load::generator::verdict::shortfall(&self.report, &self.load),
+            fleet: self.fleet.as_ref(),
         }
     }
 }

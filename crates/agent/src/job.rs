@@ -1,0 +1,496 @@
+//! One agent's part of a load, as values that can be sent: what to send where, how, and when. It says nothing about who executes it.
+
+use std::time::Duration;
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use serde::{Deserialize, Serialize};
+use tare_load::{
+    Aligned, Arrivals, Connections, DriverChoice, Exchange, Expected, ExpectedBody, Load, Process, Protocol,
+    Schedule, Split, Stop, Think, Waiting,
+};
+
+/// Everything that an agent has to know.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Job {
+    pub server: ServerName,
+    /// Whether the user of the controller named it as one that may be loaded although it is another machine.
+    pub may_load: bool,
+    pub requests: Requests,
+    pub rules: AnswerRules,
+    /// Which generator this is, and of how many.
+    pub index: usize,
+    pub of: usize,
+    /// Of this agent alone.
+    pub connections: usize,
+    pub threads: usize,
+    /// Whether connections are opened before the load.
+    pub opens_before: bool,
+    /// The same for all agents, since the load is.
+    pub seed: u64,
+    pub protocol: String,
+    pub streams: usize,
+    pub tls: Option<TlsSpec>,
+    pub driver: String,
+    pub load: LoadSpec,
+    /// How long the server is loaded first, without a report.
+    pub warm_up_ns: Option<u64>,
+}
+
+/// The server, as the user named it. Each agent resolves the name itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerName {
+    pub host: String,
+    pub port: u16,
+    /// Host and port as they stand in the URL.
+    pub authority: String,
+}
+
+impl ServerName {
+    /// As an agent is given it by `--target`.
+    #[must_use]
+    pub fn address(&self) -> String {
+        let is_ipv6 = self.host.contains(':');
+        if is_ipv6 {
+            format!("[{}]:{}", self.host, self.port)
+        } else {
+            format!("{}:{}", self.host, self.port)
+        }
+    }
+}
+
+/// What the user says is right.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerRules {
+    pub status: Option<u16>,
+    /// Base64.
+    body: Option<String>,
+}
+
+impl AnswerRules {
+    #[must_use]
+    pub fn new(status: Option<u16>, body: Option<&[u8]>) -> AnswerRules {
+        AnswerRules { status, body: body.map(|body| STANDARD.encode(body)) }
+    }
+
+    /// # Errors
+    /// It is not base64.
+    pub fn body(&self) -> Result<Option<Vec<u8>>, BadJob> {
+        self.body.as_ref().map(|body| STANDARD.decode(body).map_err(bad)).transpose()
+    }
+}
+
+/// What is sent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Requests {
+    /// These, byte by byte.
+    Listed(Vec<Listed>),
+    Contract(ContractPart),
+}
+
+/// A contract: the agent makes the requests from it, since no list says how an answer is checked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ContractPart {
+    pub name: String,
+    /// The contract itself; absent if it is built in.
+    pub text: Option<String>,
+    /// The requests that are sent, each with its weight if it has another; empty: as the contract says.
+    pub only: Vec<(String, Option<u32>)>,
+}
+
+/// One request, and the answer that is right.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Listed {
+    /// Base64.
+    request: String,
+    is_head: bool,
+    name: String,
+    pub right: Right,
+}
+
+/// The right answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Right {
+    pub status: u16,
+    /// The body as base64; absent if any body is right.
+    body: Option<String>,
+}
+
+/// How TLS is spoken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TlsSpec {
+    pub trust: TrustSpec,
+    pub server_name: String,
+    pub resume: bool,
+}
+
+/// Whose certificates are accepted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrustSpec {
+    /// The authorities of the agent's machine.
+    System,
+    /// These, each a certificate in DER as base64.
+    Authorities(Vec<String>),
+    Anything,
+}
+
+/// One run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LoadSpec {
+    pub schedule: ScheduleSpec,
+    pub window_ns: u64,
+    pub drain_ns: u64,
+    pub response_timeout_ns: u64,
+    pub connect_timeout_ns: u64,
+    pub pipeline: usize,
+    pub requests_per_connection: Option<u64>,
+    pub check: bool,
+    /// Absent: as suits the agent's machine.
+    pub waiting: Option<WaitingSpec>,
+    pub interval_ns: u64,
+    pub marks_ns: Vec<u64>,
+}
+
+/// When requests are due.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum ScheduleSpec {
+    Closed {
+        think_ns_min: u64,
+        think_ns_max: u64,
+    },
+    /// The profile as it is written on a command line.
+    Open {
+        profile: String,
+        poisson: bool,
+    },
+}
+
+/// How a worker waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WaitingSpec {
+    Sleep,
+    PollBefore(u64),
+    Poll,
+}
+
+/// A job that no controller of this version sends.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("the job cannot be read: {0}")]
+pub struct BadJob(String);
+
+fn bad(what: impl std::fmt::Display) -> BadJob {
+    BadJob(what.to_string())
+}
+
+impl Listed {
+    /// Absent for a request whose answer has a form that cannot be sent.
+    #[must_use]
+    pub fn of(exchange: &Exchange) -> Option<Listed> {
+        let right = Right::of(&exchange.expected)?;
+        exchange.step.is_none().then(|| Listed {
+            request: STANDARD.encode(&exchange.request),
+            is_head: exchange.is_head,
+            name: exchange.name.clone(),
+            right,
+        })
+    }
+
+    /// As the generator sends it.
+    ///
+    /// # Errors
+    /// It is not base64.
+    pub fn exchange(&self) -> Result<Exchange, BadJob> {
+        Ok(Exchange {
+            request: STANDARD.decode(&self.request).map_err(bad)?,
+            is_head: self.is_head,
+            expected: self.right.expected()?,
+            name: self.name.clone(),
+            step: None,
+        })
+    }
+}
+
+impl Right {
+    /// Absent for a form that cannot be sent.
+    #[must_use]
+    pub fn of(expected: &Expected) -> Option<Right> {
+        let body = match &expected.body {
+            ExpectedBody::Exact(body) => Some(STANDARD.encode(body)),
+            ExpectedBody::Any => None,
+            _ => return None,
+        };
+        Some(Right { status: expected.status, body })
+    }
+
+    /// As the generator checks it.
+    ///
+    /// # Errors
+    /// It is not base64.
+    pub fn expected(&self) -> Result<Expected, BadJob> {
+        let body = match &self.body {
+            Some(body) => ExpectedBody::Exact(STANDARD.decode(body).map_err(bad)?),
+            None => ExpectedBody::Any,
+        };
+        Ok(Expected { status: self.status, body })
+    }
+}
+
+impl WaitingSpec {
+    #[must_use]
+    pub fn of(waiting: Waiting) -> WaitingSpec {
+        match waiting {
+            Waiting::Sleep => WaitingSpec::Sleep,
+            Waiting::PollBefore(spin) => WaitingSpec::PollBefore(ns(spin)),
+            Waiting::Poll => WaitingSpec::Poll,
+        }
+    }
+
+    #[must_use]
+    pub fn waiting(self) -> Waiting {
+        match self {
+            WaitingSpec::Sleep => Waiting::Sleep,
+            WaitingSpec::PollBefore(ns) => Waiting::PollBefore(Duration::from_nanos(ns)),
+            WaitingSpec::Poll => Waiting::Poll,
+        }
+    }
+}
+
+impl ScheduleSpec {
+    #[must_use]
+    pub fn of(schedule: &Schedule) -> ScheduleSpec {
+        let closed = |think_ns_min, think_ns_max| ScheduleSpec::Closed { think_ns_min, think_ns_max };
+        match schedule {
+            Schedule::Closed { think: Think::None } => closed(0, 0),
+            Schedule::Closed { think: Think::Fixed(ns) } => closed(*ns, *ns),
+            Schedule::Closed { think: Think::Uniform { min_ns, max_ns } } => closed(*min_ns, *max_ns),
+            Schedule::Open(Arrivals { profile, process }) => {
+                ScheduleSpec::Open { profile: profile.to_string(), poisson: *process == Process::Poisson }
+            }
+        }
+    }
+
+    fn schedule(&self) -> Result<Schedule, BadJob> {
+        Ok(match self {
+            ScheduleSpec::Closed { think_ns_min: 0, think_ns_max: 0 } => Schedule::SATURATE,
+            ScheduleSpec::Closed { think_ns_min, think_ns_max } if think_ns_min == think_ns_max => {
+                Schedule::Closed { think: Think::Fixed(*think_ns_min) }
+            }
+            ScheduleSpec::Closed { think_ns_min, think_ns_max } => {
+                Schedule::Closed { think: Think::Uniform { min_ns: *think_ns_min, max_ns: *think_ns_max } }
+            }
+            ScheduleSpec::Open { profile, poisson } => {
+                let process = if *poisson { Process::Poisson } else { Process::Constant };
+                Schedule::Open(Arrivals { profile: profile.parse().map_err(bad)?, process })
+            }
+        })
+    }
+}
+
+impl LoadSpec {
+    /// What of a load is sent; the start and the marks are the controller's. A load that ends by a number has no window that all
+    /// agents have in common, and is refused before.
+    #[must_use]
+    pub fn of(load: &Load, waiting: Option<Waiting>, marks_ns: Vec<u64>) -> LoadSpec {
+        LoadSpec {
+            schedule: ScheduleSpec::of(&load.schedule),
+            window_ns: ns(load.stop.window()),
+            drain_ns: ns(load.stop.drain),
+            response_timeout_ns: ns(load.response_timeout),
+            connect_timeout_ns: ns(load.connect_timeout),
+            pipeline: load.pipeline,
+            requests_per_connection: load.requests_per_connection,
+            check: load.check,
+            waiting: waiting.map(WaitingSpec::of),
+            interval_ns: load.interval.map_or(u64::MAX, ns),
+            marks_ns,
+        }
+    }
+
+    fn load(&self, waiting: Waiting, window_ns: u64, aligned: Aligned) -> Result<Load, BadJob> {
+        let [window, drain, response_timeout, connect_timeout] =
+            [window_ns, self.drain_ns, self.response_timeout_ns, self.connect_timeout_ns]
+                .map(Duration::from_nanos);
+        let load = Load {
+            schedule: self.schedule.schedule()?,
+            stop: Stop::after(window, drain),
+            response_timeout,
+            connect_timeout,
+            pipeline: self.pipeline,
+            requests_per_connection: self.requests_per_connection,
+            check: self.check,
+            waiting,
+            interval: Some(Duration::from_nanos(self.interval_ns.max(1))),
+            aligned: Some(aligned),
+        };
+        load.validate().map_err(bad)?;
+        Ok(load)
+    }
+}
+
+impl Job {
+    /// Which part of the load it is.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn split(&self) -> Result<Split, BadJob> {
+        let Job { index, of, .. } = *self;
+        let is_one = index < of && of <= crate::AGENTS_MAX;
+        is_one.then_some(Split { index, of }).ok_or_else(|| bad(format!("part {index} of {of}")))
+    }
+
+    #[must_use]
+    pub fn connections(&self) -> Connections {
+        Connections { total: self.connections, threads: self.threads }
+    }
+
+    /// # Errors
+    /// There is no such protocol.
+    pub fn protocol(&self) -> Result<Protocol, BadJob> {
+        let mut all = Protocol::ALL.into_iter();
+        all.find(|protocol| protocol.name() == self.protocol)
+            .ok_or_else(|| bad(format!("no protocol \"{}\"", self.protocol)))
+    }
+
+    /// # Errors
+    /// There is no such driver.
+    pub fn driver(&self) -> Result<DriverChoice, BadJob> {
+        self.driver.parse().map_err(bad)
+    }
+
+    /// The load that is reported, from this instant of the agent's clock on.
+    ///
+    /// # Errors
+    /// Its values contradict each other.
+    pub fn load(&self, waiting: Waiting, start_ns: u64) -> Result<Load, BadJob> {
+        let aligned = Aligned { start_ns, marks_ns: self.load.marks_ns.clone() };
+        self.load.load(waiting, self.load.window_ns, aligned)
+    }
+
+    /// The load before it.
+    ///
+    /// # Errors
+    /// Its values contradict each other.
+    pub fn warm_up(&self, waiting: Waiting, start_ns: u64) -> Result<Load, BadJob> {
+        let window_ns = self.warm_up_ns.unwrap_or(0);
+        self.load.load(waiting, window_ns, Aligned { start_ns, marks_ns: Vec::new() })
+    }
+
+    /// How the agent waits, as the job says or as suits a machine with this number of CPUs.
+    #[must_use]
+    pub fn waiting(&self, cpus: usize, spin: Duration) -> Waiting {
+        let is_open = matches!(self.load.schedule, ScheduleSpec::Open { .. });
+        let usual = if is_open && self.threads < cpus { Waiting::PollBefore(spin) } else { Waiting::Sleep };
+        self.load.waiting.map_or(usual, WaitingSpec::waiting)
+    }
+}
+
+fn ns(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn job() -> Job {
+        let load = Load::new(
+            Schedule::SATURATE,
+            Stop::after(Duration::from_secs(10), Duration::from_secs(2)),
+            Duration::from_secs(2),
+        );
+        Job {
+            server: ServerName { host: "::1".to_owned(), port: 80, authority: "[::1]".to_owned() },
+            may_load: false,
+            rules: AnswerRules::new(None, Some(b"a")),
+            requests: Requests::Listed(Vec::new()),
+            index: 1,
+            of: 3,
+            connections: 21,
+            threads: 2,
+            opens_before: true,
+            seed: 7,
+            protocol: "h2".to_owned(),
+            streams: 4,
+            tls: Some(TlsSpec { trust: TrustSpec::System, server_name: "a".to_owned(), resume: false }),
+            driver: "auto".to_owned(),
+            load: LoadSpec::of(&load, None, vec![1, 2]),
+            warm_up_ns: Some(5),
+        }
+    }
+
+    #[test]
+    fn a_job_reads_back_and_says_what_its_words_mean() {
+        let job = job();
+        let text = serde_json::to_string(&job).unwrap();
+        assert_eq!(serde_json::from_str::<Job>(&text).unwrap(), job);
+        assert_eq!((job.server.address().as_str(), job.protocol()), ("[::1]:80", Ok(Protocol::H2)));
+        assert_eq!(job.rules.body(), Ok(Some(b"a".to_vec())));
+        assert_eq!(job.split(), Ok(Split { index: 1, of: 3 }));
+        let load = job.load(Waiting::Poll, 99).unwrap();
+        assert_eq!(load.aligned, Some(Aligned { start_ns: 99, marks_ns: vec![1, 2] }));
+        assert_eq!(load.stop.window(), Duration::from_secs(10));
+        assert_eq!(job.warm_up(Waiting::Poll, 9).unwrap().stop.window(), Duration::from_nanos(5));
+        assert!(Job { index: 3, ..job.clone() }.split().is_err());
+        assert!(Job { protocol: "h9".to_owned(), ..job.clone() }.protocol().is_err());
+        assert!(serde_json::from_str::<Job>(&text.replacen('{', r#"{"newer":1,"#, 1)).is_err());
+    }
+
+    #[test]
+    fn every_schedule_reads_back() {
+        let think = |think| Schedule::Closed { think };
+        let open = |process| Schedule::Open(Arrivals { profile: "1k:2s,5k".parse().unwrap(), process });
+        for schedule in [
+            Schedule::SATURATE,
+            think(Think::Fixed(5)),
+            think(Think::Uniform { min_ns: 1, max_ns: 9 }),
+            open(Process::Poisson),
+            open(Process::Constant),
+        ] {
+            assert_eq!(ScheduleSpec::of(&schedule).schedule(), Ok(schedule));
+        }
+        let wrong = ScheduleSpec::Open { profile: "fast".to_owned(), poisson: true };
+        assert!(wrong.schedule().is_err());
+    }
+
+    #[test]
+    fn a_generator_polls_before_a_request_only_if_a_cpu_is_left() {
+        let spin = Duration::from_micros(60);
+        let open = |threads| {
+            let mut job = Job { threads, ..job() };
+            job.load.schedule = ScheduleSpec::Open { profile: "1k".to_owned(), poisson: true };
+            job
+        };
+        assert_eq!(open(1).waiting(2, spin), Waiting::PollBefore(spin));
+        assert_eq!(open(2).waiting(2, spin), Waiting::Sleep);
+        assert_eq!(job().waiting(64, spin), Waiting::Sleep, "a closed loop");
+        let mut polls = job();
+        polls.load.waiting = Some(WaitingSpec::Poll);
+        assert_eq!(polls.waiting(1, spin), Waiting::Poll);
+    }
+
+    #[test]
+    fn a_request_reads_back_unless_its_answer_needs_a_judge() {
+        let body = |body| Exchange {
+            request: b"GET / HTTP/1.1\r\n\r\n".to_vec(),
+            is_head: false,
+            expected: Expected { status: 200, body },
+            name: "GET /".to_owned(),
+            step: None,
+        };
+        for exchange in [body(ExpectedBody::Any), body(ExpectedBody::Exact(b"\xff\x00".to_vec()))] {
+            assert_eq!(Listed::of(&exchange).unwrap().exchange().unwrap(), exchange);
+        }
+        assert_eq!(Listed::of(&body(ExpectedBody::Json(serde_json::json!(1)))), None);
+    }
+}

@@ -1,0 +1,42 @@
+//! One load from several generators. A controller (`tare load --agents`) gives each agent (`tare agent`) its part, starts them at
+//! the same instant, and adds up what they report.
+//!
+//! Three parts do no I/O: the protocol ([`frame`], [`handshake`], [`seal`], [`message`]), the clocks ([`align`], [`window`]), and
+//! the sum ([`merge`], [`tails`]). [`link`] is a socket with the protocol on it; [`serve`] is the agent's end and [`control`] the
+//! controller's. What a job means (requests, contracts, TLS, which servers may be loaded) is up to a [`rig::Rig`].
+//!
+//! No latency crosses a machine: an agent measures by its own monotonic clock. Clocks are compared to align windows, and for
+//! nothing else.
+#![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
+
+pub mod align;
+pub mod control;
+mod control_error;
+mod fleet;
+pub mod frame;
+pub mod handshake;
+pub mod job;
+pub mod link;
+pub mod merge;
+pub mod message;
+mod options;
+pub mod report;
+pub mod rig;
+pub mod seal;
+pub mod serve;
+mod session;
+pub mod tails;
+pub mod token;
+mod watch;
+pub mod window;
+
+pub use control::{Control, ControlError};
+pub use job::Job;
+pub use merge::{AgentRow, FleetFinding, FleetReport};
+pub use message::{About, CpuReading, Learned, Prepared};
+pub use rig::{CpuMeter, Ready, Rig};
+pub use serve::{AgentOptions, Notice, serve};
+pub use token::{Token, TokenError};
+
+/// How many generators may share a load. Each worker passes the arrivals of all others, at some 10 ns each.
+pub const AGENTS_MAX: usize = 256;

@@ -1,0 +1,191 @@
+//! Whether the slow answers of a load are those of some agents: then percentiles of the sum are of no agent. Values only.
+//!
+//! A hundredth of all latencies lie above the p99 of the sum. Of each agent it should be a hundredth too. A difference counts if it is
+//! large, and lasts: answers of one agent depend on each other, and one moment in which it had no CPU makes many of them slow. So
+//! the seconds of the load are the observations, by the sign test (Arbuthnott 1710).
+
+use tare_load::Measures;
+
+/// The part of all latencies that is called the tail.
+const TAIL: f64 = 0.01;
+/// As far apart as this is large.
+const RATIO_MIN: f64 = 3.0;
+/// The probability of as many seconds of one sign among equal agents.
+const P_MAX: f64 = 0.01;
+/// An agent with fewer answers has no tail to speak of.
+const COUNT_MIN: u64 = 1_000;
+/// The same of one interval.
+const INTERVAL_COUNT_MIN: u64 = 100;
+
+/// Two agents whose tails differ most.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TailsDiffer {
+    /// The p99 of all.
+    pub p99_ns: u64,
+    /// Which one is above it most often, and how often.
+    pub highest: (usize, f64),
+    pub lowest: (usize, f64),
+}
+
+/// What of each interval is kept: the share of each agent's latencies above the p99 of all in that interval.
+#[derive(Debug, Clone, Default)]
+pub struct Tails {
+    intervals: Vec<Vec<f64>>,
+}
+
+/// The p99 of all agents, and how many latencies of each lie above it, of how many.
+fn above(agents: &[&Measures]) -> (u64, Vec<(u64, u64)>) {
+    let all = agents.iter().fold(Measures::default(), |mut sum, agent| {
+        sum += *agent;
+        sum
+    });
+    let p99_ns = all.quantile(1.0 - TAIL).ns;
+    let of = |agent: &&Measures| {
+        let mut latency = agent.latency.clone();
+        // One that was never answered is slower than any.
+        let unanswered = agent.unanswered.count();
+        latency.merge(&agent.unanswered);
+        let count = latency.count();
+        ((count - latency.count_to(p99_ns)).max(unanswered), count)
+    };
+    (p99_ns, agents.iter().map(of).collect())
+}
+
+fn share((above, count): (u64, u64)) -> f64 {
+    above as f64 / count as f64
+}
+
+impl Tails {
+    /// Takes what every agent measured in an interval, in the order in which they are compared later.
+    pub fn add(&mut self, agents: &[&Measures]) {
+        let (_, counts) = above(agents);
+        if counts.iter().all(|(_, count)| *count >= INTERVAL_COUNT_MIN) {
+            self.intervals.push(counts.into_iter().map(share).collect());
+        }
+    }
+
+    /// The agents whose tails differ, by what they measured in all; absent if they do not, or cannot be compared.
+    #[must_use]
+    pub fn compare(&self, agents: &[&Measures]) -> Option<TailsDiffer> {
+        let (p99_ns, counts) = above(agents);
+        if counts.len() < 2 || counts.iter().any(|(_, count)| *count < COUNT_MIN) {
+            return None;
+        }
+        let least = |count: u64| 1.0 / count as f64;
+        let order = |a: &&(usize, (u64, u64)), b: &&(usize, (u64, u64))| share(a.1).total_cmp(&share(b.1));
+        let numbered: Vec<(usize, (u64, u64))> = counts.into_iter().enumerate().collect();
+        let (highest, lowest) = (numbered.iter().max_by(order)?, numbered.iter().min_by(order)?);
+        let is_large = share(highest.1) >= RATIO_MIN * share(lowest.1).max(least(lowest.1.1));
+        let differ = is_large && self.lasts(highest.0, lowest.0);
+        let named = |(agent, counts): (usize, (u64, u64))| (agent, share(counts));
+        differ.then(|| TailsDiffer { p99_ns, highest: named(*highest), lowest: named(*lowest) })
+    }
+
+    /// Whether one agent has the longer tail in more seconds than chance would have it.
+    fn lasts(&self, highest: usize, lowest: usize) -> bool {
+        let pairs =
+            self.intervals.iter().filter_map(|shares| Some((shares.get(highest)?, shares.get(lowest)?)));
+        let signs: Vec<bool> =
+            pairs.filter(|(one, other)| one != other).map(|(one, other)| one > other).collect();
+        let longer = signs.iter().filter(|sign| **sign).count();
+        at_least(longer, signs.len()) < P_MAX
+    }
+}
+
+/// The probability of at least `heads` in `tosses` of a fair coin.
+fn at_least(heads: usize, tosses: usize) -> f64 {
+    let mut term = 0.5_f64.powi(i32::try_from(tosses).unwrap_or(i32::MAX));
+    let mut sum = 0.0;
+    for k in 0..=tosses {
+        if k >= heads {
+            sum += term;
+        }
+        term *= (tosses - k) as f64 / (k + 1) as f64;
+    }
+    // Of more than a thousand seconds the first term is nothing; then it is the normal distribution that is asked.
+    if tosses <= 1_000 { sum } else { normal_at_least(heads, tosses) }
+}
+
+/// Beyond three standard errors it is less than a hundredth, and nothing else is asked.
+fn normal_at_least(heads: usize, tosses: usize) -> f64 {
+    let z = (heads as f64 - tosses as f64 / 2.0) / (tosses as f64 / 4.0).sqrt();
+    if z > 3.0 { 0.001 } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Latencies around a millisecond, of which this share takes 50.
+    fn measures(count: u64, slow: f64) -> Measures {
+        let mut measures = Measures::default();
+        let slow = (count as f64 * slow) as u64;
+        for n in 0..count {
+            let ns = if n < slow { 50_000_000 + n * 1_000 } else { 1_000_000 + (n * 7_919) % 100_000 };
+            measures.latency.record(ns);
+        }
+        measures
+    }
+
+    fn sum(parts: &[Measures]) -> Measures {
+        let mut sum = Measures::default();
+        parts.iter().for_each(|part| sum += part);
+        sum
+    }
+
+    /// Each agent as its seconds.
+    fn compare(agents: &[Vec<Measures>]) -> Option<TailsDiffer> {
+        let mut tails = Tails::default();
+        for second in 0..agents[0].len() {
+            tails.add(&agents.iter().map(|agent| &agent[second]).collect::<Vec<_>>());
+        }
+        let sums: Vec<Measures> = agents.iter().map(|agent| sum(agent)).collect();
+        tails.compare(&sums.iter().collect::<Vec<_>>())
+    }
+
+    fn seconds(count: usize, slow: f64) -> Vec<Measures> {
+        vec![measures(1_000, slow); count]
+    }
+
+    #[test]
+    fn equal_tails_are_no_finding() {
+        let even = seconds(10, 0.012);
+        assert_eq!(compare(&[even.clone(), even.clone()]), None);
+        assert_eq!(compare(&[even.clone(), seconds(10, 0.008)]), None, "not far apart");
+        assert_eq!(compare(&[even]), None);
+    }
+
+    #[test]
+    fn a_tail_of_one_agent_that_lasts_is_found() {
+        let (fast, slow) = (seconds(10, 0.0), seconds(10, 0.03));
+        let found = compare(&[fast.clone(), slow.clone(), fast.clone()]).unwrap();
+        assert_eq!(found.highest.0, 1);
+        assert!(found.highest.1 > 0.02 && found.lowest.1 < 0.005, "{found:?}");
+        assert_eq!(compare(&[seconds(4, 0.0), seconds(4, 0.03)]), None, "too short to say");
+        assert_eq!(compare(&[vec![measures(90, 0.0); 10], slow]), None, "too few to say");
+    }
+
+    #[test]
+    fn one_moment_without_a_cpu_is_none_of_it() {
+        let mut stalled = seconds(10, 0.0);
+        stalled[4] = measures(1_000, 0.3);
+        assert_eq!(compare(&[seconds(10, 0.0), stalled]), None);
+    }
+
+    #[test]
+    fn requests_without_an_answer_are_a_tail() {
+        let mut silent = seconds(10, 0.0);
+        silent.iter_mut().for_each(|second| (0..40).for_each(|_| second.unanswered.record(2_000_000_000)));
+        assert_eq!(compare(&[seconds(10, 0.0), silent]).map(|found| found.highest.0), Some(1));
+    }
+
+    #[test]
+    fn the_sign_test_by_table() {
+        for (heads, tosses, p) in [(0, 0, 1.0), (10, 10, 1.0 / 1_024.0), (9, 10, 11.0 / 1_024.0), (5, 9, 0.5)]
+        {
+            assert!((at_least(heads, tosses) - p).abs() < 1e-12, "{heads} of {tosses}");
+        }
+        assert!(at_least(700, 1_000) < P_MAX && at_least(510, 1_000) > P_MAX);
+        assert!(at_least(2_000, 3_600) < P_MAX && at_least(1_830, 3_600) > P_MAX);
+    }
+}

@@ -1,0 +1,296 @@
+//! The window that is counted: a part of the load in which every agent surely loaded the server. Values only.
+//!
+//! An agent counts by its own clock from the instant that was given to it. That instant was chosen by what was known of its clock
+//! before the load; after the load more is known, and it turns out to have been a little earlier or later. It may also have begun
+//! late or ended early. The window begins when the last one surely had begun, whoever of them counts, and ends before the first
+//! one ended. What is cut off at either end is that lateness and the errors of the clocks.
+
+use crate::align::{AgentClock, Inconsistent};
+
+const MS: u64 = 1_000_000;
+const S: u64 = 1_000 * MS;
+/// Distances of marks from both ends of the load.
+const EDGES_MS: [u64; 10] = [1, 2, 3, 5, 10, 20, 50, 100, 200, 500];
+/// Marks in the middle: a load that is interrupted ends anywhere.
+const MARKS_MAX: u64 = 1_000;
+
+/// How one agent kept to its window, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// How long after its start it began.
+    pub late_ns: u64,
+    /// When it sent no more, counted from its start by its own clock.
+    pub window_ns: u64,
+    /// How long after the controller's start its own was.
+    pub start_shift_ns: i128,
+    /// How well that is known.
+    pub start_error_ns: u64,
+    /// How long after the controller's its own clock showed the time of the end.
+    pub end_shift_ns: i128,
+    /// How well that is known.
+    pub end_error_ns: u64,
+}
+
+/// When an agent was to begin, and when it did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Begun {
+    /// By the controller's clock.
+    pub start_ns: u64,
+    /// By its own clock, as it was given.
+    pub given_ns: u64,
+    /// How long after that it began.
+    pub late_ns: u64,
+}
+
+impl Span {
+    /// By everything that is known of the agent's clock after the load.
+    ///
+    /// # Errors
+    /// The clock is not known.
+    pub fn of(clock: &AgentClock, begun: Begun, window_ns: u64) -> Result<Span, Inconsistent> {
+        let Begun { start_ns, given_ns, late_ns } = begun;
+        let start = clock.offset_at(start_ns)?;
+        let end = clock.offset_at(start_ns.saturating_add(window_ns))?;
+        let given_ns = i128::from(given_ns) - i128::from(start_ns);
+        Ok(Span {
+            late_ns,
+            window_ns,
+            start_shift_ns: given_ns - start.ns,
+            start_error_ns: start.error_ns,
+            end_shift_ns: given_ns - end.ns,
+            end_error_ns: end.error_ns,
+        })
+    }
+}
+
+/// The window, counted from the start of the load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counted {
+    pub from_ns: u64,
+    pub to_ns: u64,
+    /// How well the clocks are known to agree: the largest error of any.
+    pub uncertainty_ns: u64,
+}
+
+impl Counted {
+    #[must_use]
+    pub fn ns(&self) -> u64 {
+        self.to_ns - self.from_ns
+    }
+}
+
+/// The instants at which agents note their counts, in ascending order: close to both ends, and every second.
+#[must_use]
+pub fn marks(window_ns: u64) -> Vec<u64> {
+    let edges = EDGES_MS.iter().map(|ms| ms * MS).filter(|edge_ns| *edge_ns < window_ns / 2);
+    let step_ns = S.max(window_ns / MARKS_MAX);
+    let seconds = (1..).map(|number| number * step_ns).take_while(|at_ns| *at_ns < window_ns);
+    let mut marks: Vec<u64> =
+        edges.flat_map(|edge_ns| [edge_ns, window_ns - edge_ns]).chain(seconds).collect();
+    marks.sort_unstable();
+    marks.dedup();
+    marks
+}
+
+/// The longest window between two marks in which all agents loaded; absent if there is none.
+#[must_use]
+pub fn counted(spans: &[Span], marks_ns: &[u64]) -> Option<Counted> {
+    let begun_ns =
+        |span: &Span| i128::from(span.late_ns) + span.start_shift_ns + i128::from(span.start_error_ns);
+    let ahead_ns = |span: &Span| span.start_shift_ns - i128::from(span.start_error_ns);
+    let earliest_ns = spans.iter().map(begun_ns).max()? - spans.iter().map(ahead_ns).min()?;
+    let ended_ns =
+        |span: &Span| i128::from(span.window_ns) + span.end_shift_ns - i128::from(span.end_error_ns);
+    let behind_ns = |span: &Span| span.end_shift_ns + i128::from(span.end_error_ns);
+    let latest_ns = spans.iter().map(ended_ns).min()? - spans.iter().map(behind_ns).max()?;
+    let from_ns = marks_ns.iter().copied().find(|at_ns| i128::from(*at_ns) >= earliest_ns)?;
+    let to_ns = marks_ns.iter().copied().rev().find(|at_ns| i128::from(*at_ns) <= latest_ns)?;
+    let uncertainty_ns = spans.iter().map(|span| span.start_error_ns.max(span.end_error_ns)).max()?;
+    (from_ns < to_ns).then_some(Counted { from_ns, to_ns, uncertainty_ns })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::align::{DRIFT_PPM_MAX, RoundTrip};
+
+    fn span(late_ns: u64, window_ns: u64, error_ns: u64) -> Span {
+        let (start_error_ns, end_error_ns) = (error_ns, error_ns);
+        Span { late_ns, window_ns, start_shift_ns: 0, start_error_ns, end_shift_ns: 0, end_error_ns }
+    }
+
+    #[test]
+    fn marks_are_close_to_both_ends_and_every_second() {
+        let marks = marks(3 * S);
+        assert!(marks.is_sorted_by(|a, b| a < b) && marks.len() == 22, "{marks:?}");
+        assert_eq!((marks[0], marks[21]), (MS, 3 * S - MS));
+        assert!(marks.contains(&S) && marks.contains(&(2 * S)));
+        assert_eq!(super::marks(10 * MS), [1, 2, 3, 7, 8, 9].map(|ms| ms * MS));
+        assert_eq!(super::marks(MS), [0; 0]);
+        assert!(super::marks(86_400 * S).len() < 1_100);
+    }
+
+    #[test]
+    fn the_window_is_the_intersection_shrunk_by_the_uncertainty() {
+        let marks = marks(10 * S);
+        let all = |spans: &[Span]| counted(spans, &marks).map(|c| (c.from_ns / MS, c.to_ns / MS));
+        let exact = span(0, 10 * S, 50_000);
+        assert_eq!(all(&[exact, exact]), Some((1, 9_999)));
+        assert_eq!(all(&[exact, span(4 * MS, 10 * S, 0)]), Some((5, 9_999)), "one began late");
+        assert_eq!(all(&[exact, span(0, 10 * S, 6 * MS)]), Some((20, 9_980)), "one clock is not well known");
+        assert_eq!(all(&[exact, span(0, 4_500 * MS, 0)]), Some((1, 4_000)), "interrupted");
+        let earlier = Span { start_shift_ns: -4_000_000, ..exact };
+        assert_eq!(all(&[exact, earlier]), Some((5, 9_999)), "one counts from before the others begin");
+        let slower = Span { end_shift_ns: 4_000_000, ..exact };
+        assert_eq!(all(&[exact, slower]), Some((1, 9_995)), "one counts four milliseconds later in the end");
+        assert_eq!(counted(&[exact, span(0, MS, 0)], &marks), None);
+        assert_eq!(counted(&[], &marks), None);
+        assert_eq!(counted(&[exact, slower], &marks).unwrap().uncertainty_ns, 50_000);
+    }
+
+    /// A clock as it really is: at its own rate until the middle of the load, and at another one then.
+    #[derive(Debug, Clone)]
+    struct TrueClock {
+        offset_ns: i128,
+        rates_ppm: [i128; 2],
+        turn_ns: i128,
+    }
+
+    impl TrueClock {
+        fn at(&self, t: i128) -> i128 {
+            let [first, second] = self.rates_ppm;
+            let (before, after) = (t.min(self.turn_ns), (t - self.turn_ns).max(0));
+            self.offset_ns + t + (before * first + after * second).div_euclid(1_000_000)
+        }
+
+        /// The instant at which it shows this, to a nanosecond.
+        fn when(&self, shows: i128) -> i128 {
+            let (mut low, mut high) = (-(1_i128 << 50), 1_i128 << 50);
+            while high - low > 1 {
+                let middle = (low + high) / 2;
+                if self.at(middle) < shows { low = middle } else { high = middle }
+            }
+            high
+        }
+    }
+
+    #[derive(Debug, Clone)]
+    struct SimulatedAgent {
+        clock: TrueClock,
+        /// When each question is sent, and how long it and its answer take.
+        trips: Vec<(u64, u64, u64)>,
+        late_ns: u64,
+        /// The part of the load that it took part in.
+        share: f64,
+    }
+
+    fn agent() -> impl Strategy<Value = SimulatedAgent> {
+        let ppm = DRIFT_PPM_MAX as i128;
+        let delay = || prop_oneof![10_000..200_000_u64, 10_000..60_000_000_u64];
+        // Before the load (which begins at 2 s), within it, and after it.
+        let when = || {
+            prop_oneof![
+                0..2_000_000_000_u64,
+                2_000_000_000..12_000_000_000_u64,
+                12_000_000_000..14_000_000_000_u64
+            ]
+        };
+        let clock =
+            (100_000_000_000..1_000_000_000_000_000_i128, [-ppm..=ppm, -ppm..=ppm], 0..14_000_000_000_i128)
+                .prop_map(|(offset_ns, rates_ppm, turn_ns)| TrueClock { offset_ns, rates_ppm, turn_ns });
+        let first = (0..1_900_000_000_u64, delay(), delay());
+        let others = prop::collection::vec((when(), delay(), delay()), 0..20);
+        (
+            clock,
+            first,
+            others,
+            prop_oneof![Just(0_u64), 0..100_000_000_u64],
+            prop_oneof![Just(1.0), 0.2..1.0_f64],
+        )
+            .prop_map(|(clock, first, mut trips, late_ns, share)| {
+                trips.push(first);
+                SimulatedAgent { clock, trips, late_ns, share }
+            })
+    }
+
+    const START_NS: u64 = 2 * S;
+    const WINDOW_NS: u64 = 10 * S;
+
+    /// What the controller knows of it, and where it really began, ended and counted.
+    struct Simulated {
+        span: Span,
+        own_start: i128,
+        agent: SimulatedAgent,
+    }
+
+    fn simulate(agent: &SimulatedAgent) -> Simulated {
+        let trip = |&(sent_ns, there_ns, back_ns): &(u64, u64, u64)| RoundTrip {
+            sent_ns,
+            clock_ns: u64::try_from(agent.clock.at(i128::from(sent_ns + there_ns))).unwrap(),
+            received_ns: sent_ns + there_ns + back_ns,
+        };
+        let mut known = AgentClock::default();
+        // What came before the start decides when it begins.
+        agent
+            .trips
+            .iter()
+            .map(trip)
+            .filter(|trip| trip.received_ns < START_NS)
+            .for_each(|trip| known.add(trip));
+        let given_ns = known.offset_at(START_NS).unwrap().agent_ns(START_NS).unwrap();
+        agent
+            .trips
+            .iter()
+            .map(trip)
+            .filter(|trip| trip.received_ns >= START_NS)
+            .for_each(|trip| known.add(trip));
+        let window_ns = (WINDOW_NS as f64 * agent.share) as u64;
+        let begun = Begun { start_ns: START_NS, given_ns, late_ns: agent.late_ns };
+        let span = Span::of(&known, begun, window_ns).unwrap();
+        let own_start = i128::from(given_ns);
+        Simulated { span, own_start, agent: agent.clone() }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        /// Whatever the offsets, drifts and delays are: at every instant that any agent counts, all agents load.
+        #[test]
+        fn what_is_counted_lies_within_the_true_window_of_every_agent(agents in prop::collection::vec(agent(), 1..5)) {
+            let all: Vec<Simulated> = agents.iter().map(simulate).collect();
+            let spans: Vec<Span> = all.iter().map(|one| one.span).collect();
+            if let Some(counted) = counted(&spans, &marks(WINDOW_NS)) {
+                for counts in &all {
+                    let at = |ns: u64| counts.agent.clock.when(counts.own_start + i128::from(ns));
+                    let (from, to) = (at(counted.from_ns), at(counted.to_ns));
+                    for loads in &all {
+                        let when = |ns: u64| loads.agent.clock.when(loads.own_start + i128::from(ns));
+                        let (begun, ended) = (when(loads.span.late_ns), when(loads.span.window_ns));
+                        prop_assert!(begun <= from, "counts from {from}, and one begins at {begun}");
+                        prop_assert!(to <= ended, "counts to {to}, and one ends at {ended}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// The window is not shrunk by more than is needed: with quick round trips at both ends it is all but milliseconds.
+    #[test]
+    fn with_good_clocks_hardly_anything_is_cut_off() {
+        let clock = TrueClock { offset_ns: 5_000_000_000, rates_ppm: [30, 30], turn_ns: 0 };
+        let trips = vec![(1_900_000_000, 40_000, 90_000), (12_000_000_000, 90_000, 30_000)];
+        let one = simulate(&SimulatedAgent {
+            clock: clock.clone(),
+            trips: trips.clone(),
+            late_ns: 20_000,
+            share: 1.0,
+        });
+        let other = TrueClock { rates_ppm: [-30, -30], ..clock };
+        let two = simulate(&SimulatedAgent { clock: other, trips, late_ns: 0, share: 1.0 });
+        let counted = counted(&[one.span, two.span], &marks(WINDOW_NS)).unwrap();
+        assert!(counted.from_ns <= MS && counted.to_ns >= WINDOW_NS - 2 * MS, "{counted:?}");
+        assert!(counted.uncertainty_ns < 200_000, "{counted:?}");
+    }
+}

@@ -1,0 +1,68 @@
+//! A load from several generators for people: each agent in a row of its own, how well their clocks are known, and which part of
+//! the load is counted.
+
+use tare_agent::{AgentRow, FleetReport};
+use tare_load::Load;
+
+use super::{
+    super::{
+        figures::{percent, rate, time},
+        printable,
+    },
+    line, quantile,
+};
+use crate::command::load::plan::counted as number_of;
+
+/// The lines beside the rates.
+pub(super) fn lines(fleet: &FleetReport, load: &Load) -> String {
+    let agents = number_of(fleet.rows.len() as u64, "agent");
+    let of = time(load.stop.window().as_nanos() as f64);
+    let counted = match &fleet.counted {
+        Some(window) => format!(
+            "{agents}; counted is the time in which all of them loaded, {} of {of}; their clocks are known to {}",
+            time(window.ns() as f64),
+            time(window.uncertainty_ns as f64)
+        ),
+        None => format!("{agents}; there is no time of {of} in which all of them loaded"),
+    };
+    let mut lines = line("agents", &counted);
+    if let Some(cpu) = &fleet.service_cpu {
+        let (each, all) = (time(cpu.ns_per_answer), time(cpu.cpu_ns as f64));
+        lines += &line(
+            "service CPU",
+            &format!("{each} for each answer, {all} in {}", time(cpu.between_ns as f64)),
+        );
+    }
+    lines
+}
+
+/// A row for each agent.
+pub(super) fn table(fleet: &FleetReport) -> Vec<Vec<String>> {
+    let head =
+        ["agent", "answers/s", "failed", "p50", "p99", "max", "lag p99", "busy", "late", "clock", "verdict"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    rows.extend(fleet.rows.iter().map(|row| cells(row, fleet)));
+    rows
+}
+
+fn cells(row: &AgentRow, fleet: &FleetReport) -> Vec<String> {
+    let total = &row.report.total;
+    let is_measured = total.latency.count() + total.unanswered.count() > 0;
+    let of = |q| if is_measured { quantile(total, q) } else { "-".to_owned() };
+    let lag = &total.schedule_lag;
+    vec![
+        printable(&row.address),
+        rate(fleet.answers_per_s_of(row)),
+        total.tally.failed.total().to_string(),
+        of(0.5),
+        of(0.99),
+        of(1.0),
+        if lag.count() > 0 { time(lag.quantile_ns(0.99) as f64) } else { "-".to_owned() },
+        percent(row.report.generator_busy_share()),
+        time(row.report.aligned.as_ref().map_or(0, |aligned| aligned.late_ns) as f64),
+        row.clock.map_or("?".to_owned(), |clock| {
+            format!("+-{}", time(clock.start_error_ns.max(clock.end_error_ns) as f64))
+        }),
+        row.verdict(),
+    ]
+}

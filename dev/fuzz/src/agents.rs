@@ -1,0 +1,88 @@
+//! The protocol between a controller and its agents.
+
+use std::time::Duration;
+
+use tare_agent::{
+    align::AgentClock,
+    frame::{Frames, framed},
+    handshake::greeting,
+    job::{Job, Requests},
+    merge::{AgentEnd, Timing, merge},
+    message::{self, Order, Reply},
+    tails::Tails,
+};
+use tare_load::{Interval, Limits, RunReport, Waiting};
+
+const BYTES_MAX: usize = 1 << 16;
+
+/// A message as it came off the wire, and the wire itself. Any split of a stream gives the same messages, what is read is written as
+/// what reads back as the same, and no job, report or interval that is read breaks anything.
+pub(crate) fn agent(input: &[u8]) {
+    wire(input);
+    if let Ok(framed) = framed(input) {
+        let mut frames = Frames::new(input.len());
+        frames.push(&framed);
+        assert_eq!(frames.next().ok().flatten().as_deref(), Some(input));
+        assert!(frames.is_between_messages());
+    }
+    if let Ok(greeting_read) = greeting(input) {
+        assert_eq!(greeting(&message::write(&greeting_read)).ok(), Some(greeting_read));
+    }
+    if let Ok(order) = message::read::<Order>(input) {
+        assert_eq!(message::read::<Order>(&message::write(&order)).ok().as_ref(), Some(&order));
+        if let Order::Learn(given) | Order::Prepare(given) = order {
+            job(&given);
+        }
+    }
+    if let Ok(reply) = message::read::<Reply>(input) {
+        assert_eq!(message::read::<Reply>(&message::write(&reply)).ok().as_ref(), Some(&reply));
+        match reply {
+            Reply::Finished(parts) => drop(RunReport::try_from(*parts).map(report)),
+            Reply::Interval(parts) => drop(Interval::try_from(*parts)),
+            _ => {}
+        }
+    }
+}
+
+fn wire(input: &[u8]) {
+    let all = |pieces: &[&[u8]]| {
+        let (mut frames, mut found) = (Frames::new(BYTES_MAX), Vec::new());
+        for piece in pieces {
+            frames.push(piece);
+            loop {
+                match frames.next() {
+                    Ok(Some(message)) => found.push(message),
+                    Ok(None) => break,
+                    Err(error) => return (found, Some(error)),
+                }
+            }
+        }
+        (found, None)
+    };
+    let (one, other) = input.split_at(input.len() / 3);
+    assert_eq!(all(&[input]), all(&[one, other]));
+}
+
+fn job(job: &Job) {
+    let _ = (job.split(), job.protocol(), job.driver(), job.server.address(), job.rules.body());
+    let _ = (job.load(Waiting::Sleep, 1), job.warm_up(Waiting::Poll, u64::MAX));
+    let _ = job.waiting(1, Duration::ZERO);
+    if let Requests::Listed(listed) = &job.requests {
+        listed.iter().for_each(|one| drop(one.exchange()));
+    }
+}
+
+/// What a sum is made of may be anything that an agent can say.
+fn report(report: RunReport) {
+    let end = |report| AgentEnd {
+        address: String::new(),
+        report,
+        clock: AgentClock::default(),
+        given_ns: u64::MAX,
+        silent_ns: u64::MAX,
+    };
+    let timing = Timing { start_ns: 0, marks_ns: vec![1, 2] };
+    let sum = merge(vec![end(report.clone()), end(report)], &timing, &Tails::default(), &Limits::default());
+    assert_eq!(sum.rows.len(), 2);
+    let _ = (sum.total.total.quantile(0.99), sum.total.answers_per_s(), sum.total.in_flight_mean());
+}
