@@ -3,6 +3,7 @@
 //! Counts and histograms are added, and percentiles are of the sum. What each agent found stays in a row of its own, and what makes
 //! one of them invalid makes the sum invalid.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use tare_load::{Doubt, Histogram, Limits, Measures, RunReport, Sample, evaluate};
@@ -235,12 +236,17 @@ fn total(rows: &[AgentRow], window: Option<Counted>) -> RunReport {
     for one in reports().filter_map(|report| report.handshakes.as_ref()) {
         *handshakes.get_or_insert_default() += one;
     }
+    let mut answered_by_name = BTreeMap::<String, u64>::new();
+    for (name, count) in reports().flat_map(|report| &report.answered_by_name) {
+        *answered_by_name.entry(name.clone()).or_default() += count;
+    }
     let first_failure =
         reports().filter_map(|report| report.first_failure.as_ref()).min_by_key(|s| Sample::order(s));
     RunReport {
         window_ns: window.map_or(0, |window| window.ns()),
         elapsed_ns: reports().map(|report| report.elapsed_ns).max().unwrap_or(0),
         total,
+        answered_by_name,
         generator_cpu_ns: reports().map(|report| report.generator_cpu_ns).sum(),
         generator_polled_ns: reports().map(|report| report.generator_polled_ns).sum(),
         threads: reports().map(|report| report.threads).sum(),

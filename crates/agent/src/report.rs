@@ -1,6 +1,8 @@
 //! A report of the generator as values that can be sent. Histograms travel in the HDR V2 encoding, bucket by bucket, so that a sum of
 //! reports is the report of the sum.
 
+use std::collections::BTreeMap;
+
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};
 use tare_load::{
@@ -15,6 +17,7 @@ pub struct ReportParts {
     window_ns: u64,
     elapsed_ns: u64,
     total: MeasureParts,
+    answered_by_name: BTreeMap<String, u64>,
     generator_cpu_ns: u64,
     generator_polled_ns: u64,
     threads: usize,
@@ -127,6 +130,7 @@ impl From<&RunReport> for ReportParts {
             window_ns: report.window_ns,
             elapsed_ns: report.elapsed_ns,
             total: (&report.total).into(),
+            answered_by_name: report.answered_by_name.clone(),
             generator_cpu_ns: report.generator_cpu_ns,
             generator_polled_ns: report.generator_polled_ns,
             threads: report.threads,
@@ -151,7 +155,7 @@ impl TryFrom<ReportParts> for RunReport {
         };
         let times = [parts.window_ns, parts.elapsed_ns, parts.generator_cpu_ns, parts.generator_polled_ns];
         ensure_times(times.into_iter().chain(parts.gone_since_ns).chain([parts.late_ns]))?;
-        ensure_counts(parts.answered_at.iter().copied())?;
+        ensure_counts(parts.answered_at.iter().chain(parts.answered_by_name.values()).copied())?;
         if parts.threads > THREADS_MAX {
             return Err(bad(format!("{} threads", parts.threads)));
         }
@@ -161,6 +165,7 @@ impl TryFrom<ReportParts> for RunReport {
             window_ns: parts.window_ns,
             elapsed_ns: parts.elapsed_ns,
             total,
+            answered_by_name: parts.answered_by_name,
             generator_cpu_ns: parts.generator_cpu_ns,
             generator_polled_ns: parts.generator_polled_ns,
             threads: parts.threads,
@@ -358,6 +363,7 @@ pub(crate) mod tests {
             interrupted: false,
             gone_since_ns: None,
             first_failure: None,
+            answered_by_name: [("hello".to_owned(), count)].into(),
             handshakes: None,
             aligned: Some(AlignedRun { late_ns: 5_000, answered_at: vec![0, count / 2, count] }),
         }
