@@ -9,7 +9,10 @@ use tare_service::{
     contract::{Contract, Statements},
 };
 
-use super::{Bench, process::Running};
+use super::{
+    Bench,
+    process::{Running, is_whole},
+};
 use crate::schedule::{ExecutorError, RowFailure};
 
 impl Bench<'_> {
@@ -66,12 +69,6 @@ impl Bench<'_> {
             reason => Err(RowFailure(reason).into()),
         }
     }
-}
-
-/// Whether each request was answered, and rightly: otherwise it is not known what was asked of the database.
-pub(super) fn is_whole(report: &RunReport) -> bool {
-    let tally = &report.total.tally;
-    tally.failed.total() == 0 && tally.in_flight == 0
 }
 
 fn of_backing(error: BackingError) -> ExecutorError {

@@ -16,7 +16,7 @@ use tare_service::{
     verify,
 };
 
-use super::{Bench, backing::is_whole, network::Network};
+use super::{Bench, network::Network};
 use crate::{
     experiment::ConnectionUse,
     folder,
@@ -119,6 +119,12 @@ impl Running {
             self.wrong_aside = (load.wrong_answers() > 0).then(|| Box::new(load));
         }
     }
+}
+
+/// Whether each request was answered, and rightly: otherwise it is not known what was asked of a database.
+pub(super) fn is_whole(report: &RunReport) -> bool {
+    let tally = &report.total.tally;
+    tally.failed.total() == 0 && tally.in_flight == 0
 }
 
 impl Bench<'_> {
