@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -759,6 +760,7 @@ static void allow_descriptors(void) {
 }
 
 int serve(const struct settings *settings, const struct application *application) {
+  signal(SIGPIPE, SIG_IGN);  // sendfile has no MSG_NOSIGNAL, and a client may be gone
   allow_descriptors();
   const int count = settings->threads;
   struct loop *loops = calloc((size_t)count, sizeof *loops);

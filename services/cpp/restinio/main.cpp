@@ -67,6 +67,8 @@ int main(int argc, char* argv[]) try {
   }
   const Settings settings;
 
+  // RESTinio sends files by sendfile, which has no MSG_NOSIGNAL, and a client may be gone.
+  std::signal(SIGPIPE, SIG_IGN);
   // No wait for the threads of the pool: they may be asleep for DELAY_MS.
   std::signal(SIGTERM, [](int) { std::_Exit(0); });
 

@@ -63,7 +63,7 @@ impl Bench<'_> {
         let once = Load::new(Schedule::SATURATE, stop, RESPONSE_TIMEOUT);
         for _ in 0..PASSES_MAX {
             let report = self.load_aside(running, &once)?;
-            running.not_measured(&report);
+            running.not_measured(&self.contracts[running.slot.point], &report);
             if !lost_connections(&report) {
                 break;
             }

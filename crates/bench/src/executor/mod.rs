@@ -1,5 +1,6 @@
 //! The executor that is real: processes, sockets and the clock of this machine.
 
+mod account;
 mod aside;
 mod backing;
 mod connections;

@@ -8,7 +8,7 @@ use tare_host::{
 };
 use tare_load::{Clock, Connections, Generator, Measures, Monotonic, Route, RunReport};
 use tare_service::{
-    contract::CheckId,
+    contract::{CheckId, Contract},
     drive::{self, Way},
     launch::{self, Ready, Settings},
     probe::Readiness,
@@ -16,7 +16,7 @@ use tare_service::{
     verify,
 };
 
-use super::{Bench, backing::is_whole, network::Network};
+use super::{Bench, account::Account, backing::of_backing, network::Network};
 use crate::{
     experiment::ConnectionUse,
     folder,
@@ -48,7 +48,9 @@ pub(super) struct Running {
     pub latency: Vec<Measures>,
     /// It no longer answers: nothing is asked of it any more.
     pub is_hung: bool,
-    /// The load before left requests without an answer: it may still work on them, and ask its database.
+    /// Of what it works with, with what its answers take of that.
+    pub account: Account,
+    /// The load before left requests without an answer: it may still work on them, and change its database.
     pub has_work_left: bool,
     /// The first load outside of its samples that was answered wrongly.
     pub wrong_aside: Option<Box<LoadResult>>,
@@ -111,14 +113,27 @@ impl Running {
         Ok(now.zip(before).map(|(now, before)| now.saturating_sub(before)))
     }
 
+    /// After each load. Returns whether the load before had left work.
+    pub(super) fn asked(&mut self, contract: &Contract, report: &RunReport) -> bool {
+        let others = without_right_answer(report);
+        self.account.asked(contract, &report.answered_by_name, others);
+        std::mem::replace(&mut self.has_work_left, others > 0)
+    }
+
     /// Takes a load of which nothing is measured. What is missing in it counts for nothing, but what is wrong is wrong.
-    pub(super) fn not_measured(&mut self, report: &RunReport) {
-        self.has_work_left = !is_whole(report);
+    pub(super) fn not_measured(&mut self, contract: &Contract, report: &RunReport) {
+        self.asked(contract, report);
         if self.wrong_aside.is_none() {
             let load = LoadResult::of(report, &[]);
             self.wrong_aside = (load.wrong_answers() > 0).then(|| Box::new(load));
         }
     }
+}
+
+/// Requests of which it is not known what they changed in a database.
+pub(super) fn without_right_answer(report: &RunReport) -> u64 {
+    let tally = &report.total.tally;
+    tally.failed.total() + tally.in_flight
 }
 
 impl Bench<'_> {
@@ -149,9 +164,11 @@ impl Bench<'_> {
             sandbox: &self.sandbox,
         };
         let folder = folder::service_folder(&self.run, &row.label);
-        let ready = network.at_the_service(|| {
+        let mut ready = network.at_the_service(|| {
             launch::launch(&self.services[slot.row], &settings, self.supervisor, &folder, stem)
         })??;
+        // What was asked until it was ready is of no load.
+        network.at_the_service(|| ready.backing.take_counts())?.map_err(of_backing)?;
         let generator = self.generator(&ready, &network, slot.row, slot.point, seed)?;
         let throttle = ready.process.pid().map(Throttle::of).unwrap_or_default();
         let latency = vec![Measures::default(); plan.points.len()];
@@ -167,6 +184,7 @@ impl Bench<'_> {
             asked_ns,
             latency,
             is_hung: false,
+            account: Account::default(),
             has_work_left: false,
             wrong_aside: None,
             cpu_unknown,

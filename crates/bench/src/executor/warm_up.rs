@@ -53,7 +53,7 @@ impl Bench<'_> {
             false => running.generator.run(&load, &self.interrupt)?,
         };
         running.asked_ns = Monotonic.now_ns();
-        running.not_measured(&report);
+        running.not_measured(&self.contracts[running.slot.point], &report);
         if report.total.tally.answered == 0 && self.plan.rows[running.slot.row].known_failure.is_none() {
             self.ask_once_more(running)?;
         }
@@ -68,6 +68,7 @@ impl Bench<'_> {
         let stop = Stop::count(Quota::Requests(connections as u64), RESPONSE_TIMEOUT, RESPONSE_TIMEOUT);
         let load = Load::new(Schedule::SATURATE, stop, RESPONSE_TIMEOUT);
         let report = running.generator.run(&load, &self.interrupt)?;
+        running.asked(&self.contracts[running.slot.point], &report);
         has_descriptors(&report)?;
         self.alive(running, "while it was warmed up")?;
         match report.total.tally.answered {

@@ -76,6 +76,18 @@ pub struct BackingCounts {
     pub upstream_requests: Option<u64>,
 }
 
+impl std::ops::AddAssign for BackingCounts {
+    fn add_assign(&mut self, other: BackingCounts) {
+        let and = |sum: &mut Option<u64>, count: Option<u64>| {
+            *sum = count.map_or(*sum, |count| Some(sum.unwrap_or(0) + count));
+        };
+        and(&mut self.reads, other.reads);
+        and(&mut self.rows_read, other.rows_read);
+        and(&mut self.rows_written, other.rows_written);
+        and(&mut self.upstream_requests, other.upstream_requests);
+    }
+}
+
 impl Backing {
     /// Starts what `contract` says.
     ///

@@ -2,6 +2,7 @@
 //! is stored is there. It is made by whoever started them, while the service runs.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use tare_load::exchange::{ExpectedBody, Flight, Judged};
 use tare_load::http1::Response;
@@ -14,6 +15,11 @@ use crate::contract::{Contract, Level, Request};
 
 /// How often each request is sent: the same twice, so that an answer out of a cache is found whatever it is kept by, and another.
 const TIMES: u64 = 3;
+
+/// Between two looks at what was counted.
+const PAUSE: Duration = Duration::from_millis(10);
+/// A service may ask its database all the time.
+const PAUSES_MAX: usize = 20;
 
 /// A result for each request that says what it takes, and for each that changes something.
 pub(crate) fn backing(
@@ -47,19 +53,30 @@ fn one_request(
     all: [&Asked<'_>; TIMES as usize],
     backing: &mut Backing,
 ) -> Tried {
-    let counted = |backing: &mut Backing| {
-        backing.take_counts().map_err(|error| Failure::without_wire(error.to_string()))
-    };
     bench.contract.forget_changes();
-    counted(backing)?;
+    settled(backing)?;
     for (turn, asked) in (1..).zip(all) {
         let (_, response) = bench.ask_alone(asked)?;
         note(asked, &response, turn);
     }
-    let counts = counted(backing)?;
+    let counts = settled(backing)?;
     let stored = backing.not_stored(request).map_err(|error| Failure::without_wire(error.to_string()))?;
     let wrong = wrong_counts(request, &counts).into_iter().chain(stored).collect::<Vec<_>>().join("; ");
     if wrong.is_empty() { Ok(None) } else { Err(Failure::without_wire(wrong)) }
+}
+
+/// What was counted, once no more comes: a statement is counted when its cursor is closed, which may be after the answer.
+fn settled(backing: &mut Backing) -> Result<BackingCounts, Failure> {
+    let mut sum = BackingCounts::default();
+    for _ in 0..PAUSES_MAX {
+        let before = sum;
+        sum += backing.take_counts().map_err(|error| Failure::without_wire(error.to_string()))?;
+        if before == sum {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Ok(sum)
 }
 
 /// Has a judge take note of what an answer says that is stored. Each answer came before the next request was sent.

@@ -263,6 +263,7 @@ impl Case {
             window_ns: 10 * S,
             elapsed_ns: 10 * S + 300_000,
             total: Measures::default(),
+            answered_by_name: [].into(),
             generator_cpu_ns: 0,
             generator_polled_ns: 0,
             threads: 1,
