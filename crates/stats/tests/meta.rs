@@ -198,7 +198,6 @@ fn machines_that_do_not_differ_are_rarely_said_to() {
         let [welch, plain] = [welch, plain].map(|count| count as f64 / SIMULATIONS as f64);
         assert!(welch <= 0.055 + tolerance(), "{count} machines: {welch}");
         assert!(plain > welch + 0.015, "{count} machines: {plain} {welch}");
-        println!("{count} machines: {welch} {plain}");
     }
 }
 
