@@ -185,8 +185,8 @@ fn normal(points: &[Weighted], law: &Law, places: &[usize]) -> Vec<Vec<f64>> {
     places.iter().map(|row| places.iter().map(|column| sum(*row, *column)).collect()).collect()
 }
 
-/// Solves a symmetric system of equations after its unknowns were scaled to the same size, by elimination, the largest element first. `None` if it
-/// has no single solution.
+/// Solves a symmetric system of equations after its unknowns were scaled to the same size, by elimination, the largest element first.
+/// `None` if it has no single solution.
 fn solve(matrix: &[Vec<f64>], right: &[f64]) -> Option<Vec<f64>> {
     let size = right.len();
     let scales: Vec<f64> = (0..size).map(|place| matrix[place][place].sqrt()).collect();

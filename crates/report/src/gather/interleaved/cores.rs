@@ -127,7 +127,7 @@ fn law(scalings: &[Scaling]) -> Section {
     if fitted.is_empty() {
         return missing.into_iter().fold(Section::without("cores-law", TITLE, LAW_LEAD), Section::note);
     }
-    let sentences: Vec<String> = fitted.iter().map(|fitted| sentence(fitted)).collect();
+    let sentences: Vec<String> = fitted.iter().map(sentence).collect();
     let table = law_columns().table("The law of each service", fitted);
     let section = Section::new("cores-law", TITLE, LAW_LEAD, table);
     sentences.into_iter().chain(missing).fold(section, Section::note)

@@ -14,8 +14,10 @@ use crate::{
     write::text::{self, Look},
 };
 
+/// Throughput of a number of threads.
+type Speed = fn(f64) -> f64;
 /// A service, and how it scales.
-type Curve = (&'static str, fn(f64) -> f64);
+type Curve = (&'static str, Speed);
 
 const NUMBERS: [usize; 5] = [1, 2, 4, 8, 16];
 
@@ -35,7 +37,7 @@ fn has_a_knee(n: f64) -> f64 {
 /// Twelve blocks of these services with the first `measured` of the numbers; the others were left out.
 fn kept(services: &[Curve], measured: usize) -> StoredRun {
     let all = services.iter().flat_map(|(word, curve)| NUMBERS.map(|threads| (*word, *curve, threads)));
-    let all: Vec<(&str, fn(f64) -> f64, usize)> = all.collect();
+    let all: Vec<(&str, Speed, usize)> = all.collect();
     let labels: Vec<String> = all.iter().map(|(word, _, threads)| cores_label(word, *threads)).collect();
     let mut plan = fixture::plan(&labels.iter().map(String::as_str).collect::<Vec<_>>());
     let is_measured = |threads: usize| NUMBERS[..measured].contains(&threads);
