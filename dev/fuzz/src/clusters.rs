@@ -8,7 +8,9 @@ use tare_cluster::{JobList, Machines, queue};
 pub(crate) fn machines(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     match Machines::parse(Path::new("fuzzed.toml"), text) {
-        Ok(machines) => assert!(machines.classes.iter().all(|class| class.cpus > 0 && !class.name.contains('/'))),
+        Ok(machines) => {
+            assert!(machines.classes.iter().all(|class| class.cpus > 0 && !class.name.contains('/')))
+        }
         Err(error) => one_line(&error.to_string(), "fuzzed.toml:"),
     }
 }

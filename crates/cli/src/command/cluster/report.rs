@@ -77,6 +77,15 @@ mod tests {
             ],
             engine_error: None,
         };
-        insta::assert_snapshot!(table(&status), @"");
+        insta::assert_snapshot!(table(&status), @r"
+        [2mjob    state      node  attempts  detail[0m
+        x86-1  collected  n1    1         -
+        x86-2  running    n1    1         measuring
+        x86-3  waiting    -     -         Resources
+        x86-4  MISSING    n1    1         a build failed
+        [2min all rows: seed: 7[0m
+
+        4 jobs: 1 collected, 1 running, 1 waiting, 1 missing
+        ");
     }
 }
