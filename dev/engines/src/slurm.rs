@@ -147,13 +147,12 @@ impl SlurmCluster {
              SlurmdParameters=config_overrides\nSchedulerParameters=sched_interval=1,batch_sched_delay=0,sched_min_interval=100000\n",
             ports[0]
         );
-        for node in 1..=nodes {
+        for (node, port) in (1..).zip(&ports[1..]) {
             // The first node is of a feature of its own, so that two classes of machines can be distinguished.
             let feature = if node == 1 { "small" } else { "large" };
             text += &format!(
-                "NodeName=n{node} NodeHostname={host} NodeAddr=127.0.0.1 Port={} CPUs={cpus} Boards=1 SocketsPerBoard=1 \
-                 CoresPerSocket={cpus} ThreadsPerCore=1 RealMemory=500 Feature={feature} State=UNKNOWN\n",
-                ports[node]
+                "NodeName=n{node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={cpus} Boards=1 SocketsPerBoard=1 \
+                 CoresPerSocket={cpus} ThreadsPerCore=1 RealMemory=500 Feature={feature} State=UNKNOWN\n"
             );
         }
         // Jobs of the second partition share nodes, whatever they ask for.

@@ -77,13 +77,13 @@ mod tests {
             ],
             engine_error: None,
         };
-        insta::assert_snapshot!(table(&status), @r"
-        [2mjob    state      node  attempts  detail[0m
+        insta::assert_snapshot!(console::strip_ansi_codes(&table(&status)), @r"
+        job    state      node  attempts  detail
         x86-1  collected  n1    1         -
         x86-2  running    n1    1         measuring
         x86-3  waiting    -     -         Resources
         x86-4  MISSING    n1    1         a build failed
-        [2min all rows: seed: 7[0m
+        in all rows: seed: 7
 
         4 jobs: 1 collected, 1 running, 1 waiting, 1 missing
         ");
