@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use tare_host::{foreign, whole};
 use tare_service::document::DocumentError;
 
-use crate::{attempt::Attempts, engine::EngineName, job::PlannedJob, job_list::JobList};
+use crate::{attempt::Attempts, engine_name::EngineName, job::PlannedJob, job_list::JobList};
 
 /// The version of what lies in the folder: `major.minor`.
 pub(crate) const FORMAT: &str = "1.0";
@@ -147,13 +147,13 @@ impl Batch {
     pub fn open(folder: &Path) -> Result<Batch, BatchError> {
         /// Another format may have other keys.
         #[derive(Deserialize)]
-        struct Version {
+        struct BatchVersion {
             format: String,
         }
         let no_batch = |reason: String| BatchError::NotABatch { path: folder.to_owned(), reason };
         let bytes = foreign::read(&folder.join("batch.json"), FILE_BYTES_MAX)
             .map_err(|error| no_batch(error.to_string()))?;
-        let Version { format } = foreign::json(&bytes).map_err(|error| no_batch(error.to_string()))?;
+        let BatchVersion { format } = foreign::json(&bytes).map_err(|error| no_batch(error.to_string()))?;
         if format.split('.').next() != FORMAT.split('.').next() {
             return Err(BatchError::Format { path: folder.to_owned(), found: format });
         }

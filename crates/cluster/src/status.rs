@@ -8,7 +8,8 @@ use serde::Serialize;
 use crate::{
     attempt::{AttemptOutcome, AttemptRecord},
     batch::Batch,
-    engine::{EngineError, EngineName, EngineState, slurm::log_path},
+    engine::{EngineError, EngineState, slurm::log_path},
+    engine_name::EngineName,
     job::PlannedJob,
 };
 

@@ -25,7 +25,7 @@ use tare_bench::{
 };
 use tare_cluster::{
     Allocation, AttemptOutcome, AttemptRecord, Attempts, Batch, BundleHead, Certificates, Committed,
-    MachineIdentity, Phase, PlannedJob, Received, Staging,
+    MachineIdentity, Phase, PlannedJob, Received, Staging, engine,
 };
 use tare_host::{
     environment::Environment,
@@ -78,7 +78,7 @@ pub(crate) fn run_child(args: &ChildArgs) -> anyhow::Result<Outcome> {
 
 pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     let batch = Batch::open(&args.batch)?;
-    let allocation = batch.head.engine.engine().allocation(&|name| std::env::var(name).ok())?;
+    let allocation = engine(batch.head.engine).allocation(&|name| std::env::var(name).ok())?;
     let job = batch.list.jobs.get(allocation.position);
     let job = job.with_context(|| format!("the batch has no job {}", allocation.position))?;
     let attempt = Attempt::begin(&batch, job, &allocation)?;
