@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use tare_host::{foreign, whole};
 use tare_service::document::DocumentError;
 
-use crate::{attempt::Attempts, engine::EngineName, job::PlannedJob, job_list::JobList};
+use crate::{attempt::Attempts, engine_name::EngineName, job::PlannedJob, job_list::JobList};
 
 /// The version of what lies in the folder: `major.minor`.
 pub(crate) const FORMAT: &str = "1.0";
@@ -147,13 +147,13 @@ impl Batch {
     pub fn open(folder: &Path) -> Result<Batch, BatchError> {
         /// Another format may have other keys.
         #[derive(Deserialize)]
-        struct Version {
+        struct BatchVersion {
             format: String,
         }
         let no_batch = |reason: String| BatchError::NotABatch { path: folder.to_owned(), reason };
         let bytes = foreign::read(&folder.join("batch.json"), FILE_BYTES_MAX)
             .map_err(|error| no_batch(error.to_string()))?;
-        let Version { format } = foreign::json(&bytes).map_err(|error| no_batch(error.to_string()))?;
+        let BatchVersion { format } = foreign::json(&bytes).map_err(|error| no_batch(error.to_string()))?;
         if format.split('.').next() != FORMAT.split('.').next() {
             return Err(BatchError::Format { path: folder.to_owned(), found: format });
         }
@@ -313,13 +313,13 @@ mod tests {
         let head = batch.folder.join("batch.json");
         let text = fs::read_to_string(&head).unwrap();
         fs::write(&head, text.replacen("\"1.0\"", "\"2.0\"", 1)).unwrap();
-        insta::assert_snapshot!(error(), @"");
+        insta::assert_snapshot!(error(), @r#"BATCH: the batch has format "2.0", and this tare reads "1.0""#);
         fs::write(&head, text.replacen("\"slurm\"", "\"nomad\"", 1)).unwrap();
         assert!(error().contains("unknown variant `nomad`"), "{}", error());
         fs::write(&head, "").unwrap();
         assert!(error().contains("not the folder of a batch"), "{}", error());
         fs::write(&head, &text).unwrap();
         fs::write(batch.folder.join("jobs.ndjson"), "{}\n").unwrap();
-        insta::assert_snapshot!(error(), @"");
+        insta::assert_snapshot!(error(), @r#"BATCH/jobs.ndjson:1: is no head of a job list: missing field "format""#);
     }
 }

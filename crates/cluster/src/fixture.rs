@@ -13,8 +13,9 @@ use tempfile::TempDir;
 use crate::{
     Batch, BundleHead, Committed, PlannedJob, Staging,
     batch::{BatchHead, FORMAT, Selftest},
-    engine::EngineName,
-    job_list::{JobList, ListHead, PlanRequest},
+    engine_name::EngineName,
+    job_list::{JobList, PlanRequest},
+    list_head::ListHead,
     machines::Machines,
 };
 

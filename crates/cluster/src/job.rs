@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::job_list::ListHead;
+use crate::list_head::ListHead;
 
 /// Digits of an identifier.
 const DIGITS: usize = 16;

@@ -3,49 +3,20 @@
 
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tare_service::document::{self, DocumentError};
 
 use crate::{
     job::{PlannedJob, short_hash},
+    list_head::{FORMAT, ListHead},
     machines::MachineClass,
     revision_sets::revision_sets,
 };
 
-/// The version of the format: `major.minor`.
-const FORMAT: &str = "1.0";
 /// Seeds are kept exactly by readers that store numbers as floats.
 const SEED_MASK: u64 = (1 << 53) - 1;
 /// A list of more jobs is a mistake.
 const JOBS_MAX: usize = 100_000;
-
-/// The first line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ListHead {
-    /// [`ListHead::FORMAT`].
-    pub format: String,
-    /// The version of Tare that planned it.
-    pub tare: String,
-    /// The file of the experiment, from the root of the repository.
-    pub experiment: String,
-    /// BLAKE3 over the file of the experiment: a job of another one is another job.
-    pub content: String,
-    /// Of which the revisions are compared; absent if the services are measured as they are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub service: Option<String>,
-    /// More words of the command that measures.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub options: Vec<String>,
-    /// How long a job measures, if it takes what was expected when it was planned.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expected_s: Option<u64>,
-    pub classes: Vec<MachineClass>,
-}
-
-impl ListHead {
-    /// Of a new list.
-    pub const FORMAT: &str = FORMAT;
-}
 
 /// A job list: what [`ListHead`] says is the same for all jobs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -176,10 +147,10 @@ impl JobList {
 fn head(line: &str) -> Result<ListHead, String> {
     /// Another format may have other keys.
     #[derive(Deserialize)]
-    struct Version {
+    struct ListVersion {
         format: String,
     }
-    let Version { format } =
+    let ListVersion { format } =
         serde_json::from_str(line).map_err(|error| format!("is no head of a job list: {}", plain(&error)))?;
     if format != FORMAT {
         return Err(format!("format {format:?} is not one this tare reads: it reads \"{FORMAT}\""));

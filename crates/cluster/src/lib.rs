@@ -16,10 +16,12 @@ mod bundle;
 mod certificates;
 mod collect;
 mod engine;
+mod engine_name;
 #[cfg(test)]
 mod fixture;
 mod job;
 mod job_list;
+mod list_head;
 mod machines;
 mod received;
 mod revision_sets;
@@ -31,11 +33,13 @@ pub use bundle::{Bundle, BundleError, BundleHead, Committed, Staging};
 pub use certificates::{Certificates, MachineIdentity};
 pub use collect::{Collected, CollectedJob, RejectedBundle, collect};
 pub use engine::{
-    Allocation, Engine, EngineError, EngineName, EngineState, Start, Variables,
+    Allocation, Engine, EngineError, EngineState, Start, Variables, engine,
     slurm::{Slurm, queue},
 };
+pub use engine_name::EngineName;
 pub use job::{JobId, PlannedJob, content};
-pub use job_list::{JobList, ListHead, PlanRequest};
+pub use job_list::{JobList, PlanRequest};
+pub use list_head::ListHead;
 pub use machines::{KubernetesNodes, MachineClass, Machines, SlurmNodes};
 pub use received::{Received, SharedCpus};
 pub use revision_sets::{SET_MAX, revision_sets};

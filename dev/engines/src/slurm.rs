@@ -147,7 +147,7 @@ impl SlurmCluster {
              SlurmdParameters=config_overrides\nSchedulerParameters=sched_interval=1,batch_sched_delay=0,sched_min_interval=100000\n",
             ports[0]
         );
-        for (node, port) in (1..=nodes).zip(&ports[1..]) {
+        for (node, port) in (1..).zip(&ports[1..]) {
             // The first node is of a feature of its own, so that two classes of machines can be distinguished.
             let feature = if node == 1 { "small" } else { "large" };
             text += &format!(

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use tare_cluster::{BatchStatus, JobState};
+use tare_cluster::{BatchStatus, JobState, JobStatus};
+use tare_report::document::{ALWAYS, Table, Unit, Value};
 
 use super::{
     Progress,
     live::Stage,
     view::{Interest, View},
 };
-use crate::command::cluster::report;
 
 /// A table on a terminal, or lines elsewhere.
 pub(crate) struct BatchView<'a> {
@@ -37,7 +37,7 @@ impl<'a> BatchView<'a> {
         });
         let interest: Vec<Interest> = interest.collect();
         let left = left(status, expected_s);
-        let (title, table) = (name.to_owned(), report::jobs(status));
+        let (title, table) = (name.to_owned(), jobs(status));
         stage.draw(false, |elapsed| View { title, place, elapsed, left, table, interest, ..View::default() });
     }
 }
@@ -50,9 +50,43 @@ fn left(status: &BatchStatus, expected_s: Option<u64>) -> Duration {
     Duration::from_secs(rounds.saturating_mul(expected_s.unwrap_or(0)))
 }
 
+/// A row for each job, in the order of the list.
+pub(crate) fn jobs(status: &BatchStatus) -> Table {
+    let columns =
+        [("job", ALWAYS), ("seed", 2), ("state", ALWAYS), ("node", 5), ("attempts", 3), ("detail", 4)];
+    Table::plain(
+        columns.map(|(title, priority)| (title, Unit::Text, priority)),
+        status.jobs.iter().map(row).collect(),
+    )
+}
+
+fn row(job: &JobStatus) -> [Value; 6] {
+    let text = |text: &str| Some(text).filter(|text| !text.is_empty()).map(str::to_owned).into();
+    [
+        job.name.as_str().into(),
+        job.seed.to_string().as_str().into(),
+        word(job.state).into(),
+        text(job.node.as_deref().unwrap_or_default()),
+        text(&if job.attempts > 0 { job.attempts.to_string() } else { String::new() }),
+        text(&job.detail),
+    ]
+}
+
+fn word(state: JobState) -> &'static str {
+    match state {
+        JobState::Collected => "collected",
+        JobState::Arrived => "arrived",
+        JobState::Running => "running",
+        JobState::Waiting => "waiting",
+        JobState::Unknown => "not known",
+        JobState::NotSubmitted => "not submitted",
+        JobState::Missing => "MISSING",
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use tare_cluster::{EngineName, JobStatus};
+    use tare_cluster::EngineName;
 
     use super::*;
 

@@ -18,7 +18,7 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-pub(crate) use batch::BatchView;
+pub(crate) use batch::{BatchView, jobs};
 pub(crate) use live::RunProgress;
 use screen::Screen;
 use view::{Size, View};

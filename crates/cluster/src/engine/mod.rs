@@ -2,62 +2,15 @@
 
 pub(crate) mod slurm;
 
-use std::{collections::BTreeMap, fmt, io, process::Command, str::FromStr, time::Duration};
+use std::{collections::BTreeMap, fmt, io, process::Command, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use tare_host::process::Asked;
 
-use crate::batch::Batch;
+use crate::{batch::Batch, engine_name::EngineName};
 
 /// A program of an engine answers sooner, or not at all.
 const ANSWER_WITHIN: Duration = Duration::from_secs(60);
-
-/// An engine by its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EngineName {
-    Slurm,
-}
-
-impl EngineName {
-    pub const ALL: [EngineName; 1] = [EngineName::Slurm];
-
-    /// As it is asked for.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            EngineName::Slurm => "slurm",
-        }
-    }
-
-    /// As its makers write it.
-    pub fn title(self) -> &'static str {
-        match self {
-            EngineName::Slurm => "Slurm",
-        }
-    }
-
-    pub fn engine(self) -> Box<dyn Engine> {
-        match self {
-            EngineName::Slurm => Box::new(slurm::Slurm),
-        }
-    }
-}
-
-impl fmt::Display for EngineName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.title())
-    }
-}
-
-impl FromStr for EngineName {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<EngineName, String> {
-        let names = EngineName::ALL.map(EngineName::as_str);
-        let found = EngineName::ALL.into_iter().find(|engine| engine.as_str() == text);
-        found.ok_or_else(|| format!("there is no engine {text:?}; there is: {}", names.join(", ")))
-    }
-}
 
 /// Why an engine did not do what it was asked for.
 #[derive(Debug, thiserror::Error)]
@@ -181,6 +134,13 @@ pub trait Engine: fmt::Debug {
     fn allocation(&self, variables: Variables) -> Result<Allocation, EngineError>;
 }
 
+/// The adapter of an engine.
+pub fn engine(name: EngineName) -> Box<dyn Engine> {
+    match name {
+        EngineName::Slurm => Box::new(slurm::Slurm),
+    }
+}
+
 /// What a program of an engine printed, if it ended well.
 pub(crate) fn ask(
     program: &str,
@@ -205,18 +165,4 @@ pub(crate) fn ask_with(
         true => Ok(text(&output.stdout)),
         false => Err(text(&output.stderr)),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_engine_is_known_by_its_name() {
-        for engine in EngineName::ALL {
-            assert_eq!(engine.as_str().parse(), Ok(engine));
-            assert_eq!(engine.engine().name(), engine);
-        }
-        insta::assert_snapshot!("nomad".parse::<EngineName>().unwrap_err(), @r#"there is no engine "nomad"; there is: slurm"#);
-    }
 }

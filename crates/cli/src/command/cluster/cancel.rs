@@ -33,7 +33,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let batch = args.batch.open()?;
     let _alone = batch.lock()?;
-    let engine = batch.head.engine.engine();
+    let engine = tare_cluster::engine(batch.head.engine);
     engine.cancel(&batch)?;
     let mut now = status::look(&batch)?;
     if args.clean_up {

@@ -25,7 +25,7 @@ use tare_bench::{
 };
 use tare_cluster::{
     Allocation, AttemptOutcome, AttemptRecord, Attempts, Batch, BundleHead, Certificates, Committed,
-    MachineIdentity, Phase, PlannedJob, Received, Staging,
+    MachineIdentity, Phase, PlannedJob, Received, Staging, engine,
 };
 use tare_host::{
     environment::Environment,
@@ -78,7 +78,7 @@ pub(crate) fn run_child(args: &ChildArgs) -> anyhow::Result<Outcome> {
 
 pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     let batch = Batch::open(&args.batch)?;
-    let allocation = batch.head.engine.engine().allocation(&|name| std::env::var(name).ok())?;
+    let allocation = engine(batch.head.engine).allocation(&|name| std::env::var(name).ok())?;
     let job = batch.list.jobs.get(allocation.position);
     let job = job.with_context(|| format!("the batch has no job {}", allocation.position))?;
     let attempt = Attempt::begin(&batch, job, &allocation)?;
@@ -88,7 +88,7 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
         Ok(outcome) => outcome.clone(),
         Err(error) => AttemptOutcome::Failed { reason: format!("{error:#}") },
     };
-    attempt.end(outcome)?;
+    attempt.show(Phase::Storing, Some(outcome));
     done.map(|_| Outcome::Fine)
 }
 
@@ -109,7 +109,7 @@ impl<'b> Attempt<'b> {
     ) -> anyhow::Result<Attempt<'b>> {
         let (attempts, began) = (batch.attempts(job), now());
         let attempt = Attempt { batch, job, allocation, attempts, began };
-        attempt.enter(Phase::Starting)?;
+        attempt.record(Phase::Starting, None)?;
         Ok(attempt)
     }
 
@@ -121,12 +121,11 @@ impl<'b> Attempt<'b> {
         self.attempts.store(&record).with_context(|| format!("{}: attempts", self.batch.folder.display()))
     }
 
-    fn enter(&self, phase: Phase) -> anyhow::Result<()> {
-        self.record(phase, None)
-    }
-
-    fn end(&self, outcome: AttemptOutcome) -> anyhow::Result<()> {
-        self.record(Phase::Storing, Some(outcome))
+    /// What is only shown is not worth a run: the store may be there again when the bundle is.
+    fn show(&self, phase: Phase, outcome: Option<AttemptOutcome>) {
+        if let Err(error) = self.record(phase, outcome) {
+            tare_host::tell!("how far the attempt is cannot be stored: {error:#}");
+        }
     }
 
     fn run(&self, global: &Global) -> anyhow::Result<AttemptOutcome> {
@@ -140,12 +139,12 @@ impl<'b> Attempt<'b> {
         let scratch = Scratch::make(supervisor.watchdog(), u64::MAX)?;
         let environment = Environment::read(Some(supervisor.isolation()));
         let certificate = self.certificate(&environment, &children, scratch.path())?;
-        self.enter(Phase::Measuring)?;
+        self.show(Phase::Measuring, None);
         let run = scratch.path().join("run");
         let out = ["--out".to_owned(), run.display().to_string()];
         let ended = children.run(&[self.job.words(&self.batch.list.head), out.to_vec()].concat())?;
         let status = status_of(&run, ended)?;
-        self.enter(Phase::Storing)?;
+        self.show(Phase::Storing, None);
         let committed =
             self.store_patiently(|| self.store(&run, status, &environment, certificate.as_ref()))?;
         Ok(match committed {
@@ -186,7 +185,7 @@ impl<'b> Attempt<'b> {
             tare_host::tell!("the certificate of {} is used", stored.began);
             return Ok(Some(stored));
         }
-        self.enter(Phase::Selftest)?;
+        self.show(Phase::Selftest, None);
         children.run(&words)?;
         let Ok(bytes) = fs::read(folder.join("certificate.json")) else {
             tare_host::tell!("the instrument could not be tested");
@@ -252,9 +251,7 @@ fn now() -> String {
 
 /// The exit status of a run that has come to its end. What was cut off is no result.
 fn status_of(run: &Path, ended: ExitStatus) -> anyhow::Result<i32> {
-    if let Some(signal) = signals::received() {
-        bail!("it was ended by signal {signal}: cancelled, or its time limit is over");
-    }
+    ensure_not_ended()?;
     let Some(status) = ended.code() else { bail!("the command that measures was killed: {ended}") };
     ensure!(
         run.join("run.json").is_file(),
@@ -271,6 +268,14 @@ fn status_of(run: &Path, ended: ExitStatus) -> anyhow::Result<i32> {
         kept::NAME
     );
     Ok(status)
+}
+
+/// The engine ends jobs by a signal.
+fn ensure_not_ended() -> anyhow::Result<()> {
+    match signals::received() {
+        None => Ok(()),
+        Some(signal) => bail!("it was ended by signal {signal}: cancelled, or its time limit is over"),
+    }
 }
 
 /// Commands of tare that run one after another, and are sent the signals that this process receives.
@@ -297,6 +302,7 @@ impl Children {
     }
 
     fn run(&self, words: &[String]) -> anyhow::Result<ExitStatus> {
+        ensure_not_ended()?;
         let own = std::process::id().to_string();
         let mut command = Command::new(workspace::program()?);
         command.args(["job-child", "--parent", &own, "--"]).args(&self.globals).args(words);
@@ -330,17 +336,17 @@ mod tests {
         let run = folder.path();
         let error =
             |code: i32| status_of(run, ExitStatus::from_raw(code << 8)).map_err(|error| error.to_string());
-        insta::assert_snapshot!(error(1).unwrap_err(), @"");
+        insta::assert_snapshot!(error(1).unwrap_err(), @"the command that measures ended with status 1, and stored no run");
         let killed = status_of(run, ExitStatus::from_raw(9)).unwrap_err().to_string();
-        insta::assert_snapshot!(killed, @"");
+        insta::assert_snapshot!(killed, @"the command that measures was killed: signal: 9 (SIGKILL)");
         let header = Header::new("0.1.0", now(), compared().plan, Environment::default());
         let mut journal = RunFolder::create(run, &header).unwrap();
-        insta::assert_snapshot!(error(4).unwrap_err(), @"");
+        insta::assert_snapshot!(error(4).unwrap_err(), @"the run was cut off: its command ended with status 4");
         let mut end = |reason| journal.append(&Record::Ended(Ended { reason, elapsed_ns: 1 })).unwrap();
         end(Ending::Interrupted);
-        insta::assert_snapshot!(error(5).unwrap_err(), @"");
+        insta::assert_snapshot!(error(5).unwrap_err(), @"the run was interrupted");
         end(Ending::BudgetSpent);
-        insta::assert_snapshot!(error(0).unwrap_err(), @"");
+        insta::assert_snapshot!(error(0).unwrap_err(), @"the run has no report.json: its command ended with status 0");
         fs::write(run.join(kept::NAME), "{}").unwrap();
         assert_eq!((error(0), error(4)), (Ok(0), Ok(4)));
     }

@@ -6,7 +6,7 @@ pub(crate) mod collect;
 pub(crate) mod job;
 mod machine;
 pub(crate) mod plan;
-pub(crate) mod report;
+mod report;
 pub(crate) mod status;
 pub(crate) mod submit;
 
@@ -15,7 +15,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tare_cluster::{Batch, EngineError, EngineState};
+use tare_cluster::{Batch, EngineError, EngineState, engine};
 
 use crate::output::{Format, print, print_json};
 
@@ -49,7 +49,7 @@ impl BatchOptions {
 
 /// What the engine of a batch knows of its jobs.
 fn states(batch: &Batch) -> Result<BTreeMap<usize, EngineState>, EngineError> {
-    batch.head.engine.engine().states(batch)
+    engine(batch.head.engine).states(batch)
 }
 
 /// As another process finds it.

@@ -1,55 +1,18 @@
 //! The table of a batch.
 
-use tare_cluster::{BatchStatus, JobState, JobStatus};
-use tare_report::{
-    document::{ALWAYS, Table, Unit, Value},
-    write::text,
-};
+use tare_cluster::BatchStatus;
+use tare_report::write::text;
 
-use crate::output;
+use crate::{output, progress::jobs};
 
 /// For stdout, with a summary.
 pub(super) fn table(status: &BatchStatus) -> String {
     format!("{}\n{}\n", text::table(&jobs(status), output::look()), status.summary())
 }
 
-/// A row for each job, in the order of the list.
-pub(crate) fn jobs(status: &BatchStatus) -> Table {
-    let columns =
-        [("job", ALWAYS), ("seed", 2), ("state", ALWAYS), ("node", 5), ("attempts", 3), ("detail", 4)];
-    Table::plain(
-        columns.map(|(title, priority)| (title, Unit::Text, priority)),
-        status.jobs.iter().map(row).collect(),
-    )
-}
-
-fn row(job: &JobStatus) -> [Value; 6] {
-    let text = |text: &str| Some(text).filter(|text| !text.is_empty()).map(str::to_owned).into();
-    [
-        job.name.as_str().into(),
-        job.seed.to_string().as_str().into(),
-        word(job.state).into(),
-        text(job.node.as_deref().unwrap_or_default()),
-        text(&if job.attempts > 0 { job.attempts.to_string() } else { String::new() }),
-        text(&job.detail),
-    ]
-}
-
-fn word(state: JobState) -> &'static str {
-    match state {
-        JobState::Collected => "collected",
-        JobState::Arrived => "arrived",
-        JobState::Running => "running",
-        JobState::Waiting => "waiting",
-        JobState::Unknown => "not known",
-        JobState::NotSubmitted => "not submitted",
-        JobState::Missing => "MISSING",
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use tare_cluster::EngineName;
+    use tare_cluster::{EngineName, JobState, JobStatus};
 
     use super::*;
 
@@ -77,6 +40,15 @@ mod tests {
             ],
             engine_error: None,
         };
-        insta::assert_snapshot!(table(&status), @"");
+        insta::assert_snapshot!(console::strip_ansi_codes(&table(&status)), @r"
+        job    state      node  attempts  detail
+        x86-1  collected  n1    1         -
+        x86-2  running    n1    1         measuring
+        x86-3  waiting    -     -         Resources
+        x86-4  MISSING    n1    1         a build failed
+        in all rows: seed: 7
+
+        4 jobs: 1 collected, 1 running, 1 waiting, 1 missing
+        ");
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, ensure};
 use clap::builder::PossibleValuesParser;
-use tare_cluster::{Batch, BatchHead, EngineName, EngineState, JobList, PlannedJob, Selftest, Start};
+use tare_cluster::{Batch, BatchHead, EngineName, EngineState, JobList, PlannedJob, Selftest, Start, engine};
 use tare_host::spelling::suggestion;
 
 use super::{absolute, states};
@@ -79,7 +79,7 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
         let program = batch.head.program.display().to_string();
         let job = ["job".to_owned(), batch.folder.display().to_string()];
         let start = Start { command: [&[program][..], &words, &batch.head.globals, &job].concat() };
-        for line in batch.head.engine.engine().submit(&batch, &missing, &start)? {
+        for line in engine(batch.head.engine).submit(&batch, &missing, &start)? {
             tare_host::tell!("{line}");
         }
         batch.add_submitted(&missing)?;

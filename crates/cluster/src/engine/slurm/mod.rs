@@ -10,8 +10,8 @@ use std::{collections::BTreeMap, path::Path, process::Command};
 
 use tare_host::{foreign, whole};
 
-use super::{Allocation, Engine, EngineError, EngineName, EngineState, Start, Variables, ask, ask_with};
-use crate::{batch::Batch, machines::MachineClass};
+use super::{Allocation, Engine, EngineError, EngineState, Start, Variables, ask, ask_with};
+use crate::{batch::Batch, engine_name::EngineName, machines::MachineClass};
 use queue::ARRAY_MAX;
 
 /// Debian's package of all these programs.
