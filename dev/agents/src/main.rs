@@ -49,6 +49,9 @@ struct Args {
     url: Option<String>,
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Further options of `tare load` for both arms, such as --spin 0
+    #[arg(last = true)]
+    more: Vec<String>,
 }
 
 fn main() -> anyhow::Result<ExitCode> {

@@ -90,7 +90,7 @@ impl<'a> Ground<'a> {
 
     /// One run, and its latencies.
     pub(crate) fn run(&self, arm: Arm, seed: u64) -> anyhow::Result<Run> {
-        let Args { rate, connections, duration, agents, plain, .. } = self.args;
+        let Args { rate, connections, duration, agents, plain, more, .. } = self.args;
         let count = match arm {
             Arm::Several => *agents,
             Arm::One if *plain => 0,
@@ -105,7 +105,7 @@ impl<'a> Ground<'a> {
             let addresses: Vec<&str> = agents.iter().map(|(_, address)| address.as_str()).collect();
             command.args(["--agents", &addresses.join(","), "--token-file"]).arg(self.token());
         }
-        let output = command.arg(&self.url).stderr(Stdio::inherit()).output()?;
+        let output = command.args(more).arg(&self.url).stderr(Stdio::inherit()).output()?;
         if !matches!(output.status.code(), Some(0 | 4)) {
             bail!("{arm:?}: {}", output.status);
         }
