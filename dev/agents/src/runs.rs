@@ -54,7 +54,14 @@ impl<'a> Ground<'a> {
         let (url, server) = match &args.url {
             Some(url) => (url.clone(), None),
             None => {
-                let mut command = Command::new(&tare);
+                let mut command = match args.server_cpu {
+                    None => Command::new(&tare),
+                    Some(cpu) => {
+                        let mut command = Command::new("taskset");
+                        command.args(["-c", &cpu.to_string()]).arg(&tare);
+                        command
+                    }
+                };
                 command.args(["raw-socket", "--port", &PORT.to_string()]);
                 (format!("http://127.0.0.1:{PORT}/"), Some(Started(command.spawn()?)))
             }
@@ -78,6 +85,9 @@ impl<'a> Ground<'a> {
     fn agent(&self) -> anyhow::Result<(Started, String)> {
         let mut command = Command::new(&self.tare);
         command.args(["agent", "--token-file"]).arg(self.token());
+        if let Some(cpus) = &self.args.agent_cpus {
+            command.args(["--cpus", cpus]);
+        }
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let output = child.stdout.take().context("its output")?;
         let started = Started(child);
