@@ -51,7 +51,7 @@ impl Frames {
     ///
     /// # Errors
     /// The next message is empty or too long; the stream is of no use any more.
-    pub fn next(&mut self) -> Result<Option<Vec<u8>>, FrameError> {
+    pub fn take(&mut self) -> Result<Option<Vec<u8>>, FrameError> {
         let rest = &self.pending[self.at..];
         let Some((head, rest)) = rest.split_first_chunk::<HEAD_BYTES>() else { return Ok(None) };
         let bytes = u32::from_be_bytes(*head) as usize;
@@ -96,10 +96,10 @@ mod tests {
     fn a_length_alone_reserves_nothing_and_is_refused_if_it_is_too_long() {
         let mut frames = Frames::new(1_000);
         frames.push(&u32::MAX.to_be_bytes());
-        assert_eq!(frames.next(), Err(FrameError::TooLong { bytes: u32::MAX as usize, limit: 1_000 }));
+        assert_eq!(frames.take(), Err(FrameError::TooLong { bytes: u32::MAX as usize, limit: 1_000 }));
         let mut frames = Frames::new(1_000);
         frames.push(&[0; 4]);
-        assert_eq!(frames.next(), Err(FrameError::Empty));
+        assert_eq!(frames.take(), Err(FrameError::Empty));
         assert_eq!(framed(&[]), Err(FrameError::Empty));
         assert!(framed(&vec![1; MESSAGE_BYTES_MAX + 1]).is_err());
     }
@@ -108,9 +108,9 @@ mod tests {
     fn the_limit_may_be_raised_between_messages() {
         let mut frames = Frames::new(2);
         frames.push(&[framed(b"ab").unwrap(), framed(b"abc").unwrap()].concat());
-        assert_eq!(frames.next(), Ok(Some(b"ab".to_vec())));
+        assert_eq!(frames.take(), Ok(Some(b"ab".to_vec())));
         frames.set_limit(3);
-        assert_eq!(frames.next(), Ok(Some(b"abc".to_vec())));
+        assert_eq!(frames.take(), Ok(Some(b"abc".to_vec())));
         assert!(frames.is_between_messages());
     }
 
@@ -125,7 +125,7 @@ mod tests {
             for cut in cuts.iter().cycle().take_while(|_| true) {
                 let (now, later) = rest.split_at((*cut).min(rest.len()));
                 frames.push(now);
-                while let Some(message) = frames.next().unwrap() {
+                while let Some(message) = frames.take().unwrap() {
                     found.push(message);
                 }
                 rest = later;

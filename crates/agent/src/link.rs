@@ -88,7 +88,7 @@ impl Incoming {
     /// before it takes note of the time.
     fn frame(&mut self) -> Result<Option<Vec<u8>>, LinkError> {
         loop {
-            if let Some(frame) = self.frames.next()? {
+            if let Some(frame) = self.frames.take()? {
                 return Ok(Some(frame));
             }
             match self.stream.read(&mut self.buffer) {
@@ -118,7 +118,7 @@ impl Incoming {
     /// One byte at a time is no way to hold a connection open.
     fn frame_of_stranger(&mut self, deadline: Instant) -> Result<Option<Vec<u8>>, LinkError> {
         while Instant::now() < deadline {
-            if let Some(frame) = self.frames.next()? {
+            if let Some(frame) = self.frames.take()? {
                 return Ok(Some(frame));
             }
             match self.stream.read(&mut self.buffer) {

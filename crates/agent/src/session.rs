@@ -119,14 +119,14 @@ struct Runner<'a> {
 /// What a job became.
 enum Part {
     Generates(Box<(Generator, Waiting, Job)>),
-    Watches(Box<dyn CpuMeter>, Job),
+    Watches(Box<dyn CpuMeter>, Box<Job>),
 }
 
 impl Runner<'_> {
     fn execute(&mut self, order: Order) {
         let reply = match order {
             Order::Learn(job) => self.rig.learn(&job).map(Reply::Learned),
-            Order::Prepare(job) => self.prepare(*job).map(Reply::Prepared),
+            Order::Prepare(job) => self.prepare(job).map(Reply::Prepared),
             Order::Begin { at_ns, warm_up } => self.run(at_ns, warm_up),
             // The thread that reads has dealt with them.
             Order::Ping { .. } | Order::Stop | Order::Bye => return,
@@ -134,7 +134,7 @@ impl Runner<'_> {
         self.says.say(&reply.unwrap_or_else(Reply::Failed));
     }
 
-    fn prepare(&mut self, job: Job) -> Result<Prepared, String> {
+    fn prepare(&mut self, job: Box<Job>) -> Result<Prepared, String> {
         if self.is_watch {
             let (meter, prepared) = self.rig.watch(&job)?;
             self.ready = Some(Part::Watches(meter, job));
@@ -148,7 +148,7 @@ impl Runner<'_> {
             let patience = Duration::from_nanos(job.load.connect_timeout_ns) + more;
             generator.open(total, patience).map_err(|error| error.to_string())?;
         }
-        self.ready = Some(Part::Generates(Box::new((generator, waiting, job))));
+        self.ready = Some(Part::Generates(Box::new((generator, waiting, *job))));
         Ok(prepared)
     }
 

@@ -432,7 +432,7 @@ fn an_agent_that_says_nothing_is_lost() {
         (sender, receiver)
     });
     let times = Times { silence: Duration::from_millis(400), ..Times::default() };
-    let mut control = Control::connect(&[address.clone()], &token("a"), "1.0.0", times).unwrap();
+    let mut control = Control::connect(std::slice::from_ref(&address), &token("a"), "1.0.0", times).unwrap();
     let jobs = jobs(server(BODY), &open("500", 100), 1);
     let error = control.prepare(&jobs, &AtomicBool::new(false)).unwrap_err();
     assert!(error.is_loss() && error.to_string().contains(&address), "{error}");

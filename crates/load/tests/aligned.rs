@@ -90,7 +90,7 @@ fn generators_that_share_an_open_loop_have_its_requests_together() {
     }
 }
 
-/// A second run is another sample, and the same one for all generators.
+/// A second run is another sample, and for all generators the one that a single generator has.
 #[test]
 fn a_second_run_is_shared_too() {
     let target = serve(|mut peer| peer.always(HELLO));
@@ -101,10 +101,11 @@ fn a_second_run_is_shared_too() {
         generator.open(4, Duration::from_secs(1)).unwrap();
         [(); 2].map(|()| run(&mut generator, &load).total.tally.sent)
     };
-    let halves = [due(0, 2), due(1, 2)];
+    let (whole, halves) = (due(0, 1), [due(0, 2), due(1, 2)]);
     for second in [0, 1] {
         assert!(halves[0][second].abs_diff(halves[1][second]) <= 1, "{halves:?}");
     }
     let sums: Vec<u64> = (0..2).map(|second| halves[0][second] + halves[1][second]).collect();
+    assert_eq!(sums, whole);
     assert_ne!(sums[0], sums[1], "with this seed the samples differ in their size");
 }

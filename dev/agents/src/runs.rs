@@ -54,7 +54,14 @@ impl<'a> Ground<'a> {
         let (url, server) = match &args.url {
             Some(url) => (url.clone(), None),
             None => {
-                let mut command = Command::new(&tare);
+                let mut command = match args.server_cpu {
+                    None => Command::new(&tare),
+                    Some(cpu) => {
+                        let mut command = Command::new("taskset");
+                        command.args(["-c", &cpu.to_string()]).arg(&tare);
+                        command
+                    }
+                };
                 command.args(["raw-socket", "--port", &PORT.to_string()]);
                 (format!("http://127.0.0.1:{PORT}/"), Some(Started(command.spawn()?)))
             }
@@ -78,6 +85,9 @@ impl<'a> Ground<'a> {
     fn agent(&self) -> anyhow::Result<(Started, String)> {
         let mut command = Command::new(&self.tare);
         command.args(["agent", "--token-file"]).arg(self.token());
+        if let Some(cpus) = &self.args.agent_cpus {
+            command.args(["--cpus", cpus]);
+        }
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let output = child.stdout.take().context("its output")?;
         let started = Started(child);
@@ -90,7 +100,7 @@ impl<'a> Ground<'a> {
 
     /// One run, and its latencies.
     pub(crate) fn run(&self, arm: Arm, seed: u64) -> anyhow::Result<Run> {
-        let Args { rate, connections, duration, agents, plain, .. } = self.args;
+        let Args { rate, connections, duration, agents, plain, more, .. } = self.args;
         let count = match arm {
             Arm::Several => *agents,
             Arm::One if *plain => 0,
@@ -105,7 +115,7 @@ impl<'a> Ground<'a> {
             let addresses: Vec<&str> = agents.iter().map(|(_, address)| address.as_str()).collect();
             command.args(["--agents", &addresses.join(","), "--token-file"]).arg(self.token());
         }
-        let output = command.arg(&self.url).stderr(Stdio::inherit()).output()?;
+        let output = command.args(more).arg(&self.url).stderr(Stdio::inherit()).output()?;
         if !matches!(output.status.code(), Some(0 | 4)) {
             bail!("{arm:?}: {}", output.status);
         }

@@ -22,7 +22,7 @@ pub(crate) fn agent(input: &[u8]) {
     if let Ok(framed) = framed(input) {
         let mut frames = Frames::new(input.len());
         frames.push(&framed);
-        assert_eq!(frames.next().ok().flatten().as_deref(), Some(input));
+        assert_eq!(frames.take().ok().flatten().as_deref(), Some(input));
         assert!(frames.is_between_messages());
     }
     if let Ok(greeting_read) = greeting(input) {
@@ -50,7 +50,7 @@ fn wire(input: &[u8]) {
         for piece in pieces {
             frames.push(piece);
             loop {
-                match frames.next() {
+                match frames.take() {
                     Ok(Some(message)) => found.push(message),
                     Ok(None) => break,
                     Err(error) => return (found, Some(error)),

@@ -137,7 +137,7 @@ fn two_networks_load_one_server_if_both_sides_permit_it() {
         assert!(agent["answered"].as_u64() > Some(50), "{found}");
     }
     let [(one, _), (other, _)] = agents;
-    ended([one, other]).map(|agent| agent.expect(0));
+    ended([one, other]).into_iter().for_each(|agent| drop(agent.expect(0)));
 
     // For the first of them the server is its own machine; the other lacks the permission.
     let agents = [apart.agent(0, &folder, &[]), apart.agent(1, &folder, &[])];

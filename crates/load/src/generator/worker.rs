@@ -49,6 +49,8 @@ pub(super) struct Worker<C> {
     pub(super) sessions: Vec<Session>,
     pub(super) seed: u64,
     pub(super) random: SplitMix64,
+    /// The same for all workers of a load that generators share: what one worker alone would draw.
+    pub(super) joint: SplitMix64,
 }
 
 impl<C: Client> Worker<C> {
@@ -66,6 +68,7 @@ impl<C: Client> Worker<C> {
             sessions: Vec::new(),
             seed,
             random: SplitMix64::stream(seed, place.split.number(place.worker) as u64),
+            joint: SplitMix64::stream(seed, 0),
         }
     }
 

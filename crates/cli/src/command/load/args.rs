@@ -204,7 +204,9 @@ pub(crate) struct AgentArgs {
         long,
         value_name = "HOST:PORT",
         value_delimiter = ',',
-        conflicts_with_all = ["requests", "requests_each", "connections_total", "unix", "source", "cpus", "max_interference", "calibrate", "dry_run"]
+        conflicts_with_all = [
+            "requests", "requests_each", "connections_total", "unix", "source", "cpus", "max_interference", "calibrate", "dry_run"
+        ]
     )]
     pub agents: Vec<String>,
     /// File with the token that the agents have too [default: the variable TARE_AGENT_TOKEN]

@@ -7,10 +7,7 @@ use super::Run;
 use crate::client::Client;
 use crate::generator::connection::Phase;
 use crate::generator::worker::{Share, Worker};
-use crate::schedule::{Arrivals, Schedule, Source, SplitMix64};
-
-/// No worker has this number, so that seeds of later runs are of a stream of their own.
-const NEXT_RUN: u64 = u64::MAX;
+use crate::schedule::{Arrivals, Schedule, Source};
 
 /// The next request, the waiting ones, and the connections that could send them.
 pub(super) struct Queue<'a> {
@@ -35,7 +32,7 @@ impl<'a> Queue<'a> {
         // Another run is another sample, and of a load that is shared the same one for all.
         worker.seed = match split.is_whole() {
             true => worker.random.draw(),
-            false => SplitMix64::stream(worker.seed, NEXT_RUN).draw(),
+            false => worker.joint.draw(),
         };
         Some(Queue {
             arrivals,

@@ -42,18 +42,18 @@ pub(crate) struct AgentRig {
 }
 
 /// A server as a job names it, found.
-struct Found {
+struct Located {
     endpoint: Endpoint,
     prepared: Prepared,
 }
 
-impl Found {
-    fn of(job: &Job, endpoints: &[Endpoint], is_here: bool) -> anyhow::Result<Found> {
+impl Located {
+    fn of(job: &Job, endpoints: &[Endpoint], is_here: bool) -> anyhow::Result<Located> {
         let endpoint = target::reachable(endpoints, Duration::from_nanos(job.load.connect_timeout_ns))?;
         let is_loopback =
             matches!(&endpoint, Endpoint::Tcp(address) if address.ip().to_canonical().is_loopback());
         let prepared = Prepared { endpoint: endpoint.to_string(), is_here, is_loopback };
-        Ok(Found { endpoint, prepared })
+        Ok(Located { endpoint, prepared })
     }
 }
 
@@ -63,7 +63,7 @@ impl AgentRig {
     }
 
     /// The server, if it may be loaded.
-    fn find(&self, job: &Job) -> anyhow::Result<Found> {
+    fn find(&self, job: &Job) -> anyhow::Result<Located> {
         let (endpoints, is_here) = resolve(job)?;
         let address = job.server.address();
         if !is_here {
@@ -79,11 +79,11 @@ impl AgentRig {
                 job.server.host
             );
         }
-        Found::of(job, &endpoints, is_here)
+        Located::of(job, &endpoints, is_here)
     }
 
     fn lesson(&self, job: &Job) -> anyhow::Result<Lesson> {
-        let Found { endpoint, .. } = self.find(job)?;
+        let Located { endpoint, .. } = self.find(job)?;
         let protocol = job.protocol()?;
         let trusts = tls(job, protocol)?.map_or(Trusts::Nothing, Trusts::Own);
         let channel = Channel { protocol, trusts };
@@ -107,7 +107,7 @@ impl AgentRig {
     }
 
     fn ready(&self, job: &Job) -> anyhow::Result<Ready> {
-        let Found { endpoint, prepared } = self.find(job)?;
+        let Located { endpoint, prepared } = self.find(job)?;
         descriptors::ensure_for(job.connections)?;
         let protocol = job.protocol()?;
         let settings = Settings {
@@ -127,7 +127,7 @@ impl AgentRig {
         let pid = self.watch.context("the agent was started without --watch")?;
         let (endpoints, is_here) = resolve(job)?;
         ensure!(is_here, "--watch {pid}: the server {} is not on the agent's machine", job.server.address());
-        let Found { endpoint, prepared } = Found::of(job, &endpoints, is_here)?;
+        let Located { endpoint, prepared } = Located::of(job, &endpoints, is_here)?;
         let Endpoint::Tcp(address) = endpoint else { bail!("only a TCP port can be watched") };
         let server = FoundServer::find(address, true, &Whose::Pid(pid)).context("--watch")?;
         let watched = Watched(Service::attach(&server));
