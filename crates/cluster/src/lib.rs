@@ -32,6 +32,7 @@ pub use certificates::{Certificates, MachineIdentity};
 pub use collect::{Collected, CollectedJob, RejectedBundle, collect};
 pub use engine::{
     Allocation, Engine, EngineError, EngineName, EngineState, Start, Variables,
+    kubernetes::Kubernetes,
     slurm::{Slurm, queue},
 };
 pub use job::{JobId, PlannedJob, content};

@@ -1,5 +1,6 @@
 //! What runs jobs on the nodes of a cluster. The rest of the crate knows an engine by [`Engine`] only.
 
+pub(crate) mod kubernetes;
 pub(crate) mod slurm;
 
 use std::{collections::BTreeMap, fmt, io, process::Command, str::FromStr, time::Duration};
@@ -16,15 +17,17 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EngineName {
+    Kubernetes,
     Slurm,
 }
 
 impl EngineName {
-    pub const ALL: [EngineName; 1] = [EngineName::Slurm];
+    pub const ALL: [EngineName; 2] = [EngineName::Kubernetes, EngineName::Slurm];
 
     /// As it is asked for.
     pub fn as_str(self) -> &'static str {
         match self {
+            EngineName::Kubernetes => "kubernetes",
             EngineName::Slurm => "slurm",
         }
     }
@@ -32,14 +35,21 @@ impl EngineName {
     /// As its makers write it.
     pub fn title(self) -> &'static str {
         match self {
+            EngineName::Kubernetes => "Kubernetes",
             EngineName::Slurm => "Slurm",
         }
     }
 
     pub fn engine(self) -> Box<dyn Engine> {
         match self {
+            EngineName::Kubernetes => Box::new(kubernetes::Kubernetes),
             EngineName::Slurm => Box::new(slurm::Slurm),
         }
+    }
+
+    /// Whether nodes have the program and the repository where this machine has them. Otherwise an image has them.
+    pub fn shares_files(self) -> bool {
+        self == EngineName::Slurm
     }
 }
 
@@ -71,6 +81,13 @@ pub enum EngineError {
     Unreachable { engine: EngineName, said: String },
     #[error("{program}: {said}")]
     Refused { program: String, said: String },
+    #[error("no cluster of {engine} is configured here, by KUBECONFIG, ~/.kube/config or a service account: {reason}")]
+    NoCluster { engine: EngineName, reason: String },
+    #[error(
+        "{engine} does not permit to {verb} {resource} in the namespace \"{namespace}\": \
+        docs/examples/kubernetes-role.yaml grants what is needed ({said})"
+    )]
+    Forbidden { engine: EngineName, verb: String, resource: String, namespace: String, said: String },
     #[error("this is no job of {engine}: {reason}")]
     NoJob { engine: EngineName, reason: String },
     #[error("{engine}: {reason}")]
@@ -156,6 +173,12 @@ pub trait Engine: fmt::Debug {
     /// The engine does not answer, or refuses: then some of the jobs may have been submitted.
     fn submit(&self, batch: &Batch, positions: &[usize], start: &Start) -> Result<Vec<String>, EngineError>;
 
+    /// What [`Engine::submit`] would give to the engine, as its own tools take it: a script, or a manifest.
+    ///
+    /// # Errors
+    /// As of [`Engine::submit`]. Of a batch whose folder is not there yet, the engine is not asked anything.
+    fn preview(&self, batch: &Batch, positions: &[usize], start: &Start) -> Result<String, EngineError>;
+
     /// What the engine knows of each job of the batch, by its place in the list.
     ///
     /// # Errors
@@ -179,6 +202,9 @@ pub trait Engine: fmt::Debug {
     /// # Errors
     /// The engine did not start it.
     fn allocation(&self, variables: Variables) -> Result<Allocation, EngineError>;
+
+    /// Where a user finds what an attempt printed or, if none began, what the engine says of the batch; absent if there is nothing.
+    fn look_at(&self, batch: &Batch, attempt: Option<&str>) -> Option<String>;
 }
 
 /// What a program of an engine printed, if it ended well.
@@ -217,6 +243,6 @@ mod tests {
             assert_eq!(engine.as_str().parse(), Ok(engine));
             assert_eq!(engine.engine().name(), engine);
         }
-        insta::assert_snapshot!("nomad".parse::<EngineName>().unwrap_err(), @r#"there is no engine "nomad"; there is: slurm"#);
+        insta::assert_snapshot!("nomad".parse::<EngineName>().unwrap_err(), @r#"there is no engine "nomad"; there is: kubernetes, slurm"#);
     }
 }
