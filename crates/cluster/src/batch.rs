@@ -313,13 +313,13 @@ mod tests {
         let head = batch.folder.join("batch.json");
         let text = fs::read_to_string(&head).unwrap();
         fs::write(&head, text.replacen("\"1.0\"", "\"2.0\"", 1)).unwrap();
-        insta::assert_snapshot!(error(), @"");
+        insta::assert_snapshot!(error(), @r#"BATCH: the batch has format "2.0", and this tare reads "1.0""#);
         fs::write(&head, text.replacen("\"slurm\"", "\"nomad\"", 1)).unwrap();
         assert!(error().contains("unknown variant `nomad`"), "{}", error());
         fs::write(&head, "").unwrap();
         assert!(error().contains("not the folder of a batch"), "{}", error());
         fs::write(&head, &text).unwrap();
         fs::write(batch.folder.join("jobs.ndjson"), "{}\n").unwrap();
-        insta::assert_snapshot!(error(), @"");
+        insta::assert_snapshot!(error(), @r#"BATCH/jobs.ndjson:1: is no head of a job list: missing field "format""#);
     }
 }

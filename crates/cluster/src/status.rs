@@ -234,16 +234,16 @@ mod tests {
         let lines: Vec<String> = status.jobs.iter().map(line).collect();
         let text = lines.join("\n").replace(&batch.folder.display().to_string(), "BATCH");
         insta::assert_snapshot!(text, @r"
-        Arrived 0 
-        Running 1 measuring
-        Waiting 0 Resources
-        Missing 0 it failed, and no attempt began; see BATCH/logs
-        Missing 1 attempt 1-0.0 on n1 was cut off while measuring (it reached its time limit)
-        Missing 1 a build failed
-        Missing 1 attempt 1-0.0 on n1 was cut off while measuring
-        Missing 0 the engine does not know it any more, and no attempt began
-        NotSubmitted 0 
-        NotSubmitted 0
+        0 Arrived: .
+        1 Running: measuring.
+        0 Waiting: Resources.
+        0 Missing: it failed, and no attempt began; see BATCH/logs.
+        1 Missing: attempt 1-0.0 on n1 was cut off while measuring (it reached its time limit).
+        1 Missing: a build failed.
+        1 Missing: attempt 1-0.0 on n1 was cut off while measuring.
+        0 Missing: the engine does not know it any more, and no attempt began.
+        0 NotSubmitted: .
+        0 NotSubmitted: .
         ");
         insta::assert_snapshot!(status.summary(), @"10 jobs: 1 arrived, 1 running, 1 waiting, 2 not submitted, 5 missing");
         assert!(!status.is_settled());
@@ -258,6 +258,6 @@ mod tests {
         let status = BatchStatus::of(&batch, Err(&error));
         assert_eq!((status.count(JobState::Arrived), status.count(JobState::Unknown)), (1, 1));
         assert!(!status.is_settled());
-        assert_eq!(status.engine_error.as_deref(), Some("slurm does not answer: no route"));
+        assert_eq!(status.engine_error.as_deref(), Some("Slurm does not answer: no route"));
     }
 }

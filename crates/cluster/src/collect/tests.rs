@@ -50,7 +50,7 @@ fn a_damaged_bundle_is_rejected_and_the_next_whole_one_counts() {
     assert_eq!((found.jobs.len(), found.jobs[0].bundle.attempt.as_str()), (1, "2-0.0"));
     let reasons: Vec<&str> = found.rejected.iter().map(|rejected| rejected.reason.as_str()).collect();
     insta::assert_snapshot!(reasons.join("\n"), @r#"
-    "run/journal.ndjson" is not as it was written: 17 of 0 bytes, or others
+    "run/journal.ndjson" is not as it was written: it had 0 bytes, and has 17 bytes with other content
     it has 6 files, and 5 were written
     "#);
     assert!(found.jobs[0].later.is_empty());

@@ -81,7 +81,9 @@ pub enum EngineError {
     Unreachable { engine: EngineName, said: String },
     #[error("{program}: {said}")]
     Refused { program: String, said: String },
-    #[error("no cluster of {engine} is configured here, by KUBECONFIG, ~/.kube/config or a service account: {reason}")]
+    #[error(
+        "no cluster of {engine} is configured here, by KUBECONFIG, ~/.kube/config or a service account: {reason}"
+    )]
     NoCluster { engine: EngineName, reason: String },
     #[error(
         "{engine} does not permit to {verb} {resource} in the namespace \"{namespace}\": \

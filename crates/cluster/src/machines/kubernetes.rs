@@ -68,8 +68,12 @@ impl KubernetesNodes {
             }
         }
         let is_word = |text: &&String| text.chars().all(|c| c.is_ascii_graphic()) && !text.is_empty();
-        if let Some(image) = self.image.as_ref().filter(|image| image.len() > IMAGE_BYTES_MAX || !is_word(image)) {
-            return Some(format!("\"image\" is {image:?}: use a reference such as \"registry.example/tare:1\""));
+        if let Some(image) =
+            self.image.as_ref().filter(|image| image.len() > IMAGE_BYTES_MAX || !is_word(image))
+        {
+            return Some(format!(
+                "\"image\" is {image:?}: use a reference such as \"registry.example/tare:1\""
+            ));
         }
         if let Some(path) = self.host_path.as_ref().filter(|path| !is_plain_path(path)) {
             return Some(format!("\"host-path\" is {path:?}: use an absolute path without \"..\""));
@@ -78,7 +82,9 @@ impl KubernetesNodes {
             return Some("\"claim\" and \"host-path\" are both given: the store is one of them".to_owned());
         }
         if let Some(memory) = self.memory.as_ref().filter(|memory| !is_quantity(memory)) {
-            return Some(format!("\"memory\" is {memory:?}: use a whole number with a unit, such as \"4Gi\""));
+            return Some(format!(
+                "\"memory\" is {memory:?}: use a whole number with a unit, such as \"4Gi\""
+            ));
         }
         self.parallel.filter(|jobs| *jobs == 0).map(|_| "\"parallel\" is 0; it must be at least 1".to_owned())
     }

@@ -137,11 +137,14 @@ impl Failed {
         let engine = EngineName::Kubernetes;
         match self {
             Failed::Late(after) => {
-                let said = format!("no answer within {} s: {call}", after.as_secs());
+                let said = format!("no answer within {after:?}: {call}");
                 EngineError::Unreachable { engine, said }
             }
             Failed::Api(kube::Error::Api(status)) => refusal(&status, call),
-            Failed::Api(error @ (kube::Error::Service(_) | kube::Error::HyperError(_))) => {
+            Failed::Api(kube::Error::Service(error)) => {
+                EngineError::Unreachable { engine, said: format!("{}: {call}", chain(&*error)) }
+            }
+            Failed::Api(kube::Error::HyperError(error)) => {
                 EngineError::Unreachable { engine, said: format!("{}: {call}", chain(&error)) }
             }
             Failed::Api(error) => refused(call, &chain(&error)),
@@ -152,7 +155,7 @@ impl Failed {
 /// What the API answered in place of what it was asked for.
 fn refusal(status: &kube::core::Status, call: &Call) -> EngineError {
     let engine = EngineName::Kubernetes;
-    let said = foreign::quotable(status.message.trim());
+    let said = one_line(&status.message);
     match status.code {
         // With a quota, for example, it is forbidden too: only this is about the user.
         403 if said.contains(" cannot ") => {
@@ -186,8 +189,11 @@ fn chain(error: &(dyn Error + 'static)) -> String {
         }
         next = error.source();
     }
-    let line = texts.join(": ");
-    foreign::quotable(&line.split_whitespace().collect::<Vec<_>>().join(" "))
+    one_line(&texts.join(": "))
+}
+
+fn one_line(text: &str) -> String {
+    foreign::quotable(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 impl fmt::Debug for Cluster {

@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::{
     api::{
-        batch::v1::{Job, JobSpec, PodFailurePolicy, PodFailurePolicyOnPodConditionsPattern, PodFailurePolicyRule},
+        batch::v1::{
+            Job, JobSpec, PodFailurePolicy, PodFailurePolicyOnPodConditionsPattern, PodFailurePolicyRule,
+        },
         core::v1::{
             Affinity, Container, EnvVar, EnvVarSource, HostPathVolumeSource, ObjectFieldSelector,
             PersistentVolumeClaimVolumeSource, PodAffinityTerm, PodAntiAffinity, PodSpec, PodTemplateSpec,
@@ -102,8 +104,11 @@ pub(super) fn label(batch: &Batch) -> Result<String, EngineError> {
 /// long names are cut, and the hash keeps them apart.
 pub(super) fn stem(batch: &str, class: &str) -> String {
     let cut = |text: &str| {
-        let plain: String =
-            text.chars().filter(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || *c == '-').take(16).collect();
+        let plain: String = text
+            .chars()
+            .filter(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || *c == '-')
+            .take(16)
+            .collect();
         plain.trim_matches('-').to_owned()
     };
     format!("tare-{}-{}-{}", cut(batch), cut(class), &short_hash(&[batch, class])[..10])
@@ -171,8 +176,10 @@ fn job(
 
 /// What scales nodes down shall leave these alone: a run that is moved begins anew.
 fn undisturbed() -> BTreeMap<String, String> {
-    let asked =
-        [("cluster-autoscaler.kubernetes.io/safe-to-evict", "false"), ("karpenter.sh/do-not-disrupt", "true")];
+    let asked = [
+        ("cluster-autoscaler.kubernetes.io/safe-to-evict", "false"),
+        ("karpenter.sh/do-not-disrupt", "true"),
+    ];
     asked.map(|(key, value)| (key.to_owned(), value.to_owned())).into()
 }
 
@@ -186,7 +193,9 @@ fn pod(
     let store = batch.folder.parent().and_then(|store| store.to_str());
     let store = store.ok_or_else(|| refusal("the path of the store is no UTF-8".to_owned()))?;
     if store.contains(':') {
-        return Err(refusal(format!("the store {store:?} has a colon in its path: no volume can be mounted there")));
+        return Err(refusal(format!(
+            "the store {store:?} has a colon in its path: no volume can be mounted there"
+        )));
     }
     let tolerate = |key: &String| Toleration {
         key: Some(key.clone()),
@@ -238,8 +247,8 @@ fn container(
     store: &str,
 ) -> Result<Container, EngineError> {
     let image = class.kubernetes.image.clone();
-    let image =
-        image.ok_or_else(|| refusal(format!("class \"{}\": \"kubernetes\" needs an \"image\"", class.name)))?;
+    let image = image
+        .ok_or_else(|| refusal(format!("class \"{}\": \"kubernetes\" needs an \"image\"", class.name)))?;
     let is_text = |word: &&String| !word.contains('\0');
     if let Some(word) = start.command.iter().find(|word| !is_text(word)) {
         return Err(refusal(format!("the word {word:?} of the command has a NUL byte")));
@@ -250,7 +259,8 @@ fn container(
         ("cpu".to_owned(), Quantity(class.cpus.to_string())),
         ("memory".to_owned(), Quantity(memory)),
     ]);
-    let value = |name: &str, value: String| EnvVar { name: name.to_owned(), value: Some(value), value_from: None };
+    let value =
+        |name: &str, value: String| EnvVar { name: name.to_owned(), value: Some(value), value_from: None };
     let field = |name: &str, path: &str| EnvVar {
         name: name.to_owned(),
         value: None,

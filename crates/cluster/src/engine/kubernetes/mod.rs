@@ -37,10 +37,8 @@ impl Engine for Kubernetes {
         let items: Vec<_> = planned.into_iter().map(|planned| planned.object).collect();
         let list = serde_json::json!({ "apiVersion": "v1", "kind": "List", "items": items });
         let text = serde_json::to_string_pretty(&list);
-        text.map(|text| text + "\n").map_err(|error| EngineError::Batch {
-            engine: EngineName::Kubernetes,
-            reason: error.to_string(),
-        })
+        text.map(|text| text + "\n")
+            .map_err(|error| EngineError::Batch { engine: EngineName::Kubernetes, reason: error.to_string() })
     }
 
     fn states(&self, batch: &Batch) -> Result<BTreeMap<usize, EngineState>, EngineError> {
@@ -63,15 +61,15 @@ impl Engine for Kubernetes {
     fn look_at(&self, batch: &Batch, attempt: Option<&str>) -> Option<String> {
         Some(match attempt {
             Some(pod) => format!("`kubectl logs {pod}`"),
-            None => format!("`kubectl describe jobs,pods --selector {}={}`", manifest::BATCH_LABEL, batch.name()),
+            None => {
+                format!("`kubectl describe jobs,pods --selector {}={}`", manifest::BATCH_LABEL, batch.name())
+            }
         })
     }
 }
 
 /// Nothing outside of the adapter is asynchronous.
-fn with<T>(
-    work: impl AsyncFnOnce(&Cluster) -> Result<T, EngineError>,
-) -> Result<T, EngineError> {
+fn with<T>(work: impl AsyncFnOnce(&Cluster) -> Result<T, EngineError>) -> Result<T, EngineError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let unmade = |source| EngineError::Run { program: "the client of Kubernetes".to_owned(), source };
     runtime.map_err(unmade)?.block_on(async { work(&Cluster::find().await?).await })
@@ -166,8 +164,7 @@ async fn delete(cluster: &Cluster, batch: &Batch) -> Result<(), EngineError> {
 
 fn allocation(variables: Variables, received: &Received) -> Result<Allocation, EngineError> {
     let no_job = |reason: String| EngineError::NoJob { engine: EngineName::Kubernetes, reason };
-    let get =
-        |name: &str| variables(name).ok_or_else(|| no_job(format!("{name} is not in the environment")));
+    let get = |name: &str| variables(name).ok_or_else(|| no_job(format!("{name} is not in the environment")));
     let text = get(manifest::POSITIONS)?;
     let positions = manifest::positions(&text);
     let positions = positions.ok_or_else(|| no_job(format!("{} is {text:?}", manifest::POSITIONS)))?;

@@ -109,7 +109,8 @@ fn of_index(job: &Job, index: usize, pod: Option<&Pod>) -> EngineState {
 /// The condition of a Job, if it has it.
 fn is(status: &JobStatus, name: &str) -> Option<String> {
     let conditions = status.conditions.as_deref().unwrap_or_default();
-    let condition = conditions.iter().find(|condition| condition.type_ == name && condition.status == "True")?;
+    let condition =
+        conditions.iter().find(|condition| condition.type_ == name && condition.status == "True")?;
     let texts = [condition.reason.as_deref(), condition.message.as_deref()];
     Some(said(&texts.into_iter().flatten().collect::<Vec<_>>().join(": ")))
 }
@@ -137,8 +138,9 @@ fn live(pod: &Pod) -> EngineState {
     });
     let conditions = status.conditions.as_deref().unwrap_or_default();
     let scheduled = conditions.iter().find(|condition| condition.type_ == "PodScheduled");
-    let unscheduled =
-        scheduled.filter(|condition| condition.status != "True").and_then(|condition| condition.message.clone());
+    let unscheduled = scheduled
+        .filter(|condition| condition.status != "True")
+        .and_then(|condition| condition.message.clone());
     let why = match (node.is_empty(), waits, unscheduled) {
         (false, Some(waits), _) => format!("{waits} on {node}"),
         (false, None, _) => format!("it starts on {node}"),

@@ -28,7 +28,10 @@ fn batch(seeds: usize) -> (TempDir, Batch) {
 }
 
 /// Does something with a server, and gives back what it says, or the error.
-fn on<T>(server: &Server, work: impl AsyncFnOnce(&Cluster) -> Result<T, EngineError>) -> Result<T, EngineError> {
+fn on<T>(
+    server: &Server,
+    work: impl AsyncFnOnce(&Cluster) -> Result<T, EngineError>,
+) -> Result<T, EngineError> {
     block(async { work(&server.cluster()).await })
 }
 
@@ -41,11 +44,23 @@ fn jobs_are_submitted_once_and_found_again_by_the_name_of_their_batch() {
     let (_store, batch) = batch(2);
     let server = Server::default();
     let lines = on(&server, async |cluster| submit(cluster, &batch, &[0, 1, 2], &start()).await).unwrap();
-    insta::assert_snapshot!(lines.join("\n"), @"");
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    Job tare-quick-e57435e8fe-arm-15106ffe39-1 of class arm: 2 jobs
+    Job tare-quick-e57435e8fe-x86-a5b265dadd-1 of class x86: 1 job
+    ");
     let states = on(&server, async |cluster| look(cluster, &batch).await).unwrap();
     assert_eq!(states.keys().copied().collect::<Vec<_>>(), [0, 1, 2]);
     assert!(states.values().all(EngineState::is_active), "{states:?}");
-    insta::assert_snapshot!(server.log(), @"");
+    insta::assert_snapshot!(server.log(), @r"
+    GET /apis/batch/v1/namespaces/default/jobs?&labelSelector=tare%2Fbatch%3Dquick-e57435e8fe4c&limit=250
+    GET /apis/batch/v1/namespaces/bench/jobs?&labelSelector=tare%2Fbatch%3Dquick-e57435e8fe4c&limit=250
+    POST /apis/batch/v1/namespaces/bench/jobs? tare-quick-e57435e8fe-arm-15106ffe39-1
+    POST /apis/batch/v1/namespaces/default/jobs? tare-quick-e57435e8fe-x86-a5b265dadd-1
+    GET /apis/batch/v1/namespaces/default/jobs?&labelSelector=tare%2Fbatch%3Dquick-e57435e8fe4c&limit=250
+    GET /api/v1/namespaces/default/pods?&labelSelector=tare%2Fbatch%3Dquick-e57435e8fe4c&limit=250
+    GET /apis/batch/v1/namespaces/bench/jobs?&labelSelector=tare%2Fbatch%3Dquick-e57435e8fe4c&limit=250
+    GET /api/v1/namespaces/bench/pods?&labelSelector=tare%2Fbatch%3Dquick-e57435e8fe4c&limit=250
+    ");
 }
 
 #[test]
@@ -58,7 +73,7 @@ fn what_is_submitted_again_is_another_job() {
     let states = on(&server, async |cluster| look(cluster, &batch).await).unwrap();
     assert_eq!(states[&2], EngineState::Ended { how: "it failed".to_owned() });
     let lines = on(&server, async |cluster| submit(cluster, &batch, &[2], &start()).await).unwrap();
-    insta::assert_snapshot!(lines.join("\n"), @"");
+    insta::assert_snapshot!(lines.join("\n"), @"Job tare-quick-e57435e8fe-arm-15106ffe39-2 of class arm: 1 job");
     let states = on(&server, async |cluster| look(cluster, &batch).await).unwrap();
     assert_eq!((states[&0].is_active(), states[&2].is_active()), (false, true));
 }
@@ -72,7 +87,7 @@ fn a_job_whose_creation_was_not_confirmed_is_not_created_twice() {
     server.put(&planned[0].object);
     server.hide_jobs_once();
     let lines = on(&server, async |cluster| submit(cluster, &batch, &[0], &start()).await).unwrap();
-    insta::assert_snapshot!(lines.join("\n"), @"");
+    insta::assert_snapshot!(lines.join("\n"), @"Job tare-quick-ef291ee2d8-arm-28c3ddfcea-1 of class arm: 1 job, which was there");
     assert_eq!(server.jobs(), 1);
     // Another tare has submitted other jobs under the same number.
     let (_store, larger) = self::batch(2);
@@ -80,7 +95,7 @@ fn a_job_whose_creation_was_not_confirmed_is_not_created_twice() {
     let planned = on(&server, async |cluster| plan(cluster, &larger, &[0], &start()).await).unwrap();
     server.put(&planned[0].object);
     server.hide_jobs_once();
-    insta::assert_snapshot!(error(on(&server, async |cluster| submit(cluster, &larger, &[0, 2], &start()).await)), @"");
+    insta::assert_snapshot!(error(on(&server, async |cluster| submit(cluster, &larger, &[0, 2], &start()).await)), @"Kubernetes: a Job tare-quick-e57435e8fe-arm-15106ffe39-1 with other jobs has been created meanwhile: submit the list again");
 }
 
 #[test]
@@ -100,11 +115,17 @@ fn what_is_cancelled_goes_with_its_pods_and_nothing_else_does() {
     let (_store, batch) = batch(1);
     let server = Server::default();
     on(&server, async |cluster| submit(cluster, &batch, &[0, 1], &start()).await).unwrap();
-    let other = json!({ "metadata": { "name": "other", "namespace": "bench", "labels": { "tare/batch": "x" } } });
+    let other =
+        json!({ "metadata": { "name": "other", "namespace": "bench", "labels": { "tare/batch": "x" } } });
     server.put(&serde_json::from_value(other).unwrap());
     server.clear_log();
     on(&server, async |cluster| delete(cluster, &batch).await).unwrap();
-    insta::assert_snapshot!(server.log(), @"");
+    insta::assert_snapshot!(server.log(), @r#"
+    GET /apis/batch/v1/namespaces/default/jobs?&labelSelector=tare%2Fbatch%3Dquick-ef291ee2d856&limit=250
+    DELETE /apis/batch/v1/namespaces/default/jobs/tare-quick-ef291ee2d8-x86-a4ad19a2ea-1? "Background"
+    GET /apis/batch/v1/namespaces/bench/jobs?&labelSelector=tare%2Fbatch%3Dquick-ef291ee2d856&limit=250
+    DELETE /apis/batch/v1/namespaces/bench/jobs/tare-quick-ef291ee2d8-arm-28c3ddfcea-1? "Background"
+    "#);
     assert_eq!(server.jobs(), 1);
     on(&server, async |cluster| delete(cluster, &batch).await).unwrap();
     assert!(on(&server, async |cluster| look(cluster, &batch).await).unwrap().is_empty());
@@ -113,7 +134,10 @@ fn what_is_cancelled_goes_with_its_pods_and_nothing_else_does() {
 }
 
 fn status(code: u16, reason: &str, message: &str) -> (u16, Value) {
-    (code, json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": message }))
+    (
+        code,
+        json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": message }),
+    )
 }
 
 /// The error of a list of Jobs if the API answers so, and whether it is passing.
@@ -126,15 +150,15 @@ fn refused(answer: (u16, Value)) -> String {
 
 #[test]
 fn an_error_says_what_is_missing() {
-    insta::assert_snapshot!(refused(status(403, "Forbidden", "jobs.batch is forbidden: User \"eve\" cannot list resource \"jobs\" in API group \"batch\" in the namespace \"bench\"")), @"");
-    insta::assert_snapshot!(refused(status(403, "Forbidden", "jobs.batch \"j\" is forbidden: exceeded quota: q, requested: count/jobs.batch=1")), @"");
-    insta::assert_snapshot!(refused(status(401, "Unauthorized", "Unauthorized")), @"");
-    insta::assert_snapshot!(refused(status(404, "NotFound", "namespaces \"bench\" not found")), @"");
-    insta::assert_snapshot!(refused(status(422, "Invalid", "Job.batch \"j\" is invalid: spec.completions: Invalid value")), @"");
-    insta::assert_snapshot!(refused(status(429, "TooManyRequests", "please try again later")), @"");
-    insta::assert_snapshot!(refused(status(500, "InternalError", "etcdserver: leader\n changed")), @"");
-    insta::assert_snapshot!(refused((200, json!("<html>"))), @"");
-    insta::assert_snapshot!(refused((502, json!("<html>Bad Gateway"))), @"");
+    insta::assert_snapshot!(refused(status(403, "Forbidden", "jobs.batch is forbidden: User \"eve\" cannot list resource \"jobs\" in API group \"batch\" in the namespace \"bench\"")), @r#"final: Kubernetes does not permit to list jobs in the namespace "bench": docs/examples/kubernetes-role.yaml grants what is needed (jobs.batch is forbidden: User "eve" cannot list resource "jobs" in API group "batch" in the namespace "bench")"#);
+    insta::assert_snapshot!(refused(status(403, "Forbidden", "jobs.batch \"j\" is forbidden: exceeded quota: q, requested: count/jobs.batch=1")), @r#"final: kubernetes: cannot list jobs in the namespace "bench": jobs.batch "j" is forbidden: exceeded quota: q, requested: count/jobs.batch=1"#);
+    insta::assert_snapshot!(refused(status(401, "Unauthorized", "Unauthorized")), @r#"final: kubernetes: cannot list jobs in the namespace "bench": the credentials of the kubeconfig are not accepted, or have expired"#);
+    insta::assert_snapshot!(refused(status(404, "NotFound", "namespaces \"bench\" not found")), @r#"final: kubernetes: cannot list jobs in the namespace "bench": namespaces "bench" not found"#);
+    insta::assert_snapshot!(refused(status(422, "Invalid", "Job.batch \"j\" is invalid: spec.completions: Invalid value")), @r#"final: kubernetes: cannot list jobs in the namespace "bench": Job.batch "j" is invalid: spec.completions: Invalid value"#);
+    insta::assert_snapshot!(refused(status(429, "TooManyRequests", "please try again later")), @r#"passing: Kubernetes does not answer: please try again later: list jobs in the namespace "bench""#);
+    insta::assert_snapshot!(refused(status(500, "InternalError", "etcdserver: leader\n changed")), @r#"passing: Kubernetes does not answer: etcdserver: leader changed: list jobs in the namespace "bench""#);
+    insta::assert_snapshot!(refused((200, json!("<html>"))), @r#"final: kubernetes: cannot list jobs in the namespace "bench": Error deserializing response: expected value at line 1 column 1"#);
+    insta::assert_snapshot!(refused((502, json!("<html>Bad Gateway"))), @r#"passing: Kubernetes does not answer: <html>Bad Gateway: list jobs in the namespace "bench""#);
 }
 
 #[test]
@@ -144,7 +168,7 @@ fn an_api_that_does_not_answer_is_passing() {
     let (_store, batch) = batch(1);
     let late = on(&server, async |cluster| look(cluster, &batch).await).unwrap_err();
     assert!(late.is_passing());
-    insta::assert_snapshot!(late, @"");
+    insta::assert_snapshot!(late, @r#"Kubernetes does not answer: no answer within 30ms: list jobs in the namespace "default""#);
     // The port is free again, so nothing listens on it.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let refused = block(async {
@@ -153,7 +177,7 @@ fn an_api_that_does_not_answer_is_passing() {
         look(&cluster, &batch).await.unwrap_err()
     });
     assert!(refused.is_passing());
-    insta::assert_snapshot!(refused, @"");
+    insta::assert_snapshot!(refused, @r#"Kubernetes does not answer: client error (Connect): tcp connect error: Connection refused (os error 111): list jobs in the namespace "default""#);
 }
 
 /// What a user must be permitted is in a file that is handed out: no verb is missing in it, and none is too much.
@@ -225,12 +249,12 @@ fn an_attempt_is_known_by_its_pod_and_its_job_by_the_index() {
     assert_eq!((found.position, found.attempt.as_str(), found.node.as_str(), found.is_exclusive), expected);
     assert_eq!(variables(&[("TARE_JOB_CPUS", None)]).unwrap().is_exclusive, None);
     let wrong = |name, value| error(variables(&[(name, value)]));
-    insta::assert_snapshot!(wrong("JOB_COMPLETION_INDEX", None), @"");
-    insta::assert_snapshot!(wrong("JOB_COMPLETION_INDEX", Some("3")), @"");
-    insta::assert_snapshot!(wrong("JOB_COMPLETION_INDEX", Some("x")), @"");
-    insta::assert_snapshot!(wrong("TARE_JOB_POSITIONS", Some("4-9")), @"");
-    insta::assert_snapshot!(wrong("TARE_JOB_POD", Some("../x")), @"");
-    insta::assert_snapshot!(wrong("TARE_JOB_NODE", None), @"");
+    insta::assert_snapshot!(wrong("JOB_COMPLETION_INDEX", None), @"this is no job of Kubernetes: JOB_COMPLETION_INDEX is not in the environment");
+    insta::assert_snapshot!(wrong("JOB_COMPLETION_INDEX", Some("3")), @"this is no job of Kubernetes: its Job has no index 3");
+    insta::assert_snapshot!(wrong("JOB_COMPLETION_INDEX", Some("x")), @r#"this is no job of Kubernetes: JOB_COMPLETION_INDEX is "x""#);
+    insta::assert_snapshot!(wrong("TARE_JOB_POSITIONS", Some("4-9")), @r#"this is no job of Kubernetes: TARE_JOB_POSITIONS is "4-9""#);
+    insta::assert_snapshot!(wrong("TARE_JOB_POD", Some("../x")), @r#"this is no job of Kubernetes: TARE_JOB_POD is "../x""#);
+    insta::assert_snapshot!(wrong("TARE_JOB_NODE", None), @"this is no job of Kubernetes: TARE_JOB_NODE is not in the environment");
 }
 
 #[test]

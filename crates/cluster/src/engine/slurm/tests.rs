@@ -58,15 +58,15 @@ fn an_attempt_is_known_by_array_element_and_restart() {
     let found = allocation(&again).unwrap();
     assert_eq!((found.position, found.attempt.as_str()), (1003, "17-3.2"));
     assert_eq!(log_path(Path::new("logs"), "17-3.2"), Some("logs/17_3.log".into()));
-    insta::assert_snapshot!(allocation(&[]).unwrap_err(), @"this is no job of slurm: SLURM_ARRAY_JOB_ID is not in the environment");
-    insta::assert_snapshot!(allocation(&[("SLURM_ARRAY_JOB_ID", "x")]).unwrap_err(), @r#"this is no job of slurm: SLURM_ARRAY_JOB_ID is "x", which is no number"#);
+    insta::assert_snapshot!(allocation(&[]).unwrap_err(), @"this is no job of Slurm: SLURM_ARRAY_JOB_ID is not in the environment");
+    insta::assert_snapshot!(allocation(&[("SLURM_ARRAY_JOB_ID", "x")]).unwrap_err(), @r#"this is no job of Slurm: SLURM_ARRAY_JOB_ID is "x", which is no number"#);
 }
 
 #[test]
 fn what_a_program_says_is_an_error_in_one_line() {
     let error = |text: &str| said(Err(text.to_owned()), "sbatch").unwrap_err().to_string();
-    insta::assert_snapshot!(error("sbatch: error: invalid partition specified: x\nsbatch: error: Batch job submission failed: Invalid partition name specified\n"), @"sbatch: sbatch: error: Batch job submission failed: Invalid partition name specified");
-    insta::assert_snapshot!(error("slurm_load_jobs error: Unable to contact slurm controller (connect failure)\n"), @"slurm does not answer: slurm_load_jobs error: Unable to contact slurm controller (connect failure)");
+    insta::assert_snapshot!(error("sbatch: error: invalid partition specified: x\nsbatch: error: Batch job submission failed: Invalid partition name specified\n"), @"sbatch: invalid partition specified: x; Batch job submission failed: Invalid partition name specified");
+    insta::assert_snapshot!(error("slurm_load_jobs error: Unable to contact slurm controller (connect failure)\n"), @"Slurm does not answer: slurm_load_jobs error: Unable to contact slurm controller (connect failure)");
     insta::assert_snapshot!(error(""), @"sbatch: it failed without a word");
     let missing = ask("no-such-program-of-slurm", PACKAGE, &[]).unwrap_err().to_string();
     insta::assert_snapshot!(missing, @"no-such-program-of-slurm is not installed here: Debian's package slurm-client provides it");

@@ -33,29 +33,37 @@ fn a_class_that_says_too_little_is_refused_before_anything_is_submitted() {
         manifests(&batch, &[0, 1], &start(&["tare"]), |_| 0).unwrap_err().to_string()
     };
     let imageless = |batch: &mut Batch| batch.list.head.classes[0].kubernetes.image = None;
-    insta::assert_snapshot!(error(&imageless), @"");
+    insta::assert_snapshot!(error(&imageless), @r#"Kubernetes: class "arm": "kubernetes" needs an "image""#);
     let storeless = |batch: &mut Batch| batch.list.head.classes[1].kubernetes.host_path = None;
-    insta::assert_snapshot!(error(&storeless), @"");
-    insta::assert_snapshot!(error(&|batch| batch.folder = "/srv/-".into()), @"");
-    insta::assert_snapshot!(error(&|batch| batch.folder = "/a:b/quick-1".into()), @"");
+    insta::assert_snapshot!(error(&storeless), @r#"Kubernetes: class "x86": "kubernetes" needs "claim" or "host-path", where the store is"#);
+    insta::assert_snapshot!(error(&|batch| batch.folder = "/srv/-".into()), @r#"Kubernetes: the folder "-" has a name that no label can have: rename it"#);
+    insta::assert_snapshot!(error(&|batch| batch.folder = "/a:b/quick-1".into()), @r#"Kubernetes: the store "/a:b" has a colon in its path: no volume can be mounted there"#);
     let nul = manifests(&batch, &[0], &start(&["a\0b"]), |_| 0).unwrap_err().to_string();
-    insta::assert_snapshot!(nul, @"");
+    insta::assert_snapshot!(nul, @r#"Kubernetes: the word "a\0b" of the command has a NUL byte"#);
 }
 
 #[test]
 fn long_names_are_cut_and_stay_different() {
-    let long = |end: &str| stem("a-very-long-name-of-an-experiment-0a1b2c3d4e5f", &format!("a-class-of-machines-{end}"));
+    let long = |end: &str| {
+        stem("a-very-long-name-of-an-experiment-0a1b2c3d4e5f", &format!("a-class-of-machines-{end}"))
+    };
     assert_ne!(long("1"), long("2"));
     // With the number of a Job, a hyphen and an index, a host name.
     assert!(long("1").len() + "-999-999".len() <= 63, "{}", long("1"));
-    insta::assert_snapshot!(long("1"), @"");
-    assert_eq!((number("tare-a", "tare-a-12"), number("tare-a", "tare-a-b-1"), number("tare-a", "tare-a")), (Some(12), None, None));
+    insta::assert_snapshot!(long("1"), @"tare-a-very-long-name-a-class-of-machi-26b36bac17");
+    assert_eq!(
+        (number("tare-a", "tare-a-12"), number("tare-a", "tare-a-b-1"), number("tare-a", "tare-a")),
+        (Some(12), None, None)
+    );
 }
 
 #[test]
 fn places_are_read_as_they_are_written_and_nothing_else() {
     assert_eq!(positions("7"), Some(vec![7]));
-    assert_eq!((positions(""), positions("1,,2"), positions("-1"), positions("1-3")), (None, None, None, None));
+    assert_eq!(
+        (positions(""), positions("1,,2"), positions("-1"), positions("1-3")),
+        (None, None, None, None)
+    );
     assert_eq!(positions(&vec!["1"; INDEXES_MAX + 1].join(",")), None);
 }
 

@@ -75,19 +75,50 @@ fn each_index_has_the_state_that_its_job_and_its_pod_give() {
         "reason": "Unschedulable", "message": "0/3 nodes are available: 3 Insufficient cpu." }] });
     let pods = [
         pod("j-1", 1, places, Some("n1"), terminated(0, "Completed", "")),
-        pod("j-1", 2, places, Some("n1"), terminated(1, "Error", "job arm-1\nerror: a build\u{1b}[2J failed\n")),
-        pod("j-1", 3, places, Some("n1"), json!({ "phase": "Failed", "reason": "DeadlineExceeded",
-            "message": "Pod was active on the node longer than the specified deadline" })),
+        pod(
+            "j-1",
+            2,
+            places,
+            Some("n1"),
+            terminated(1, "Error", "job arm-1\nerror: a build\u{1b}[2J failed\n"),
+        ),
+        pod(
+            "j-1",
+            3,
+            places,
+            Some("n1"),
+            json!({ "phase": "Failed", "reason": "DeadlineExceeded",
+            "message": "Pod was active on the node longer than the specified deadline" }),
+        ),
         pod("j-1", 4, places, Some("n2"), terminated(137, "OOMKilled", "")),
         pod("j-1", 6, places, Some("n2"), json!({ "phase": "Running" })),
         pod("j-1", 7, places, None, unschedulable),
         pod("j-1", 8, places, Some("n3"), waiting("ImagePullBackOff", "Back-off pulling image \"tare:1\"")),
         pod("j-1", 9, places, Some("n3"), terminated(137, "Error", "")),
-        pod("j-1", 11, places, Some("n3"), json!({ "phase": "Failed", "reason": "Evicted",
-            "message": "The node was low on resource: memory." })),
+        pod(
+            "j-1",
+            11,
+            places,
+            Some("n3"),
+            json!({ "phase": "Failed", "reason": "Evicted",
+            "message": "The node was low on resource: memory." }),
+        ),
     ];
     let found = read(&[job("j-1", "2026-01-02T03:04:05Z", places, status)], &pods);
-    insta::assert_snapshot!(lines(&found), @"");
+    insta::assert_snapshot!(lines(&found), @r#"
+    0 Ended { how: "it ended" }
+    2 Ended { how: "it ended" }
+    4 Ended { how: "it failed with status 1: error: a build\\u{1b}[2J failed" }
+    6 Ended { how: "it reached its time limit" }
+    8 Ended { how: "it was out of memory" }
+    10 Ended { how: "it failed" }
+    12 Running { node: "n2" }
+    14 Waiting { why: "0/3 nodes are available: 3 Insufficient cpu." }
+    16 Waiting { why: "ImagePullBackOff: Back-off pulling image \"tare:1\" on n3" }
+    18 Waiting { why: "it may be started again: it was killed" }
+    20 Waiting { why: "it has no pod yet" }
+    22 Ended { how: "Evicted: The node was low on resource: memory." }
+    "#);
 }
 
 #[test]
@@ -99,7 +130,10 @@ fn of_two_jobs_the_active_one_counts_and_then_the_newer_one() {
         job("j-1", "2026-01-02T03:00:00Z", "3,5", failed),
         job("j-3", "2026-01-02T05:00:00Z", "5", json!({})),
     ];
-    insta::assert_snapshot!(lines(&read(&jobs, &[])), @"");
+    insta::assert_snapshot!(lines(&read(&jobs, &[])), @r#"
+    3 Ended { how: "it ended" }
+    5 Waiting { why: "it has no pod yet" }
+    "#);
 }
 
 #[test]
@@ -110,10 +144,14 @@ fn what_was_cancelled_is_active_until_its_pods_have_ended() {
         pod("j-1", 1, places, Some("n2"), terminated(143, "Error", "")),
         pod("j-1", 9, places, Some("n2"), json!({ "phase": "Running" })),
     ];
-    insta::assert_snapshot!(lines(&read(&[], &pods)), @"");
+    insta::assert_snapshot!(lines(&read(&[], &pods)), @r#"3 Running { node: "n1" }"#);
     let mut going = job("j-1", "2026-01-02T03:00:00Z", places, json!({ "active": 1 }));
     going["metadata"]["deletionTimestamp"] = "2026-01-02T03:00:09Z".into();
-    insta::assert_snapshot!(lines(&read(&[going], &pods)), @"");
+    insta::assert_snapshot!(lines(&read(&[going], &pods)), @r#"
+    3 Running { node: "n1" }
+    5 Ended { how: "it was cancelled" }
+    7 Ended { how: "it was cancelled" }
+    "#);
 }
 
 #[test]
@@ -123,7 +161,12 @@ fn a_job_that_starts_nothing_any_more_settles_all_of_its_indexes() {
         read(&[job("j", "2026-01-02T03:00:00Z", "0", json!({ "conditions": [condition] }))], &[])
     };
     let states = ["Complete", "Failed", "Suspended", "SomethingNew"].map(|name| lines(&condition(name)));
-    insta::assert_snapshot!(states.concat(), @"");
+    insta::assert_snapshot!(states.concat(), @r#"
+    0 Ended { how: "its Job is complete" }
+    0 Ended { how: "its Job failed: BackoffLimitExceeded: too many" }
+    0 Waiting { why: "its Job is suspended" }
+    0 Waiting { why: "it has no pod yet" }
+    "#);
 }
 
 #[test]

@@ -48,10 +48,16 @@ impl Server {
                     Value::String(text) => text,
                     answer => answer.to_string(),
                 };
-                Ok::<_, tower::BoxError>(Response::builder().status(code).body(Body::from(body.into_bytes()))?)
+                Ok::<_, tower::BoxError>(
+                    Response::builder().status(code).body(Body::from(body.into_bytes()))?,
+                )
             }
         });
-        let within = if self.0.lock().unwrap().is_silent { Duration::from_millis(30) } else { Duration::from_secs(20) };
+        let within = if self.0.lock().unwrap().is_silent {
+            Duration::from_millis(30)
+        } else {
+            Duration::from_secs(20)
+        };
         Cluster::of(Client::new(service, "default"), within)
     }
 
@@ -107,8 +113,12 @@ impl Content {
         self.log.push(line.trim_end().to_owned());
         let path: Vec<&str> = parts.uri.path().trim_matches('/').split('/').collect();
         let (group, namespace, resource, name) = match path[..] {
-            ["apis", group, "v1", "namespaces", namespace, resource, ref name @ ..] => (group, namespace, resource, name.first()),
-            ["api", "v1", "namespaces", namespace, resource, ref name @ ..] => ("", namespace, resource, name.first()),
+            ["apis", group, "v1", "namespaces", namespace, resource, ref name @ ..] => {
+                (group, namespace, resource, name.first())
+            }
+            ["api", "v1", "namespaces", namespace, resource, ref name @ ..] => {
+                ("", namespace, resource, name.first())
+            }
             _ => return (404, json!({})),
         };
         let verb = match (parts.method.as_str(), name) {
@@ -125,8 +135,12 @@ impl Content {
         let key = (namespace.to_owned(), name.map(|name| (*name).to_owned()).unwrap_or_default());
         match (verb, resource) {
             ("list", "jobs") => self.list(namespace, &query),
-            ("list", "pods") => (200, json!({ "kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": [] })),
-            ("get", "jobs") => self.jobs.get(&key).map_or_else(|| failure(404, "NotFound"), |job| (200, job.clone())),
+            ("list", "pods") => {
+                (200, json!({ "kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": [] }))
+            }
+            ("get", "jobs") => {
+                self.jobs.get(&key).map_or_else(|| failure(404, "NotFound"), |job| (200, job.clone()))
+            }
             ("create", "jobs") => self.create(namespace, body),
             ("delete", "jobs") => match self.jobs.remove(&key) {
                 Some(job) => (200, job),
@@ -165,12 +179,18 @@ impl Content {
         let limit: usize = query["limit"].parse().unwrap();
         let until = (from + self.page.unwrap_or(limit)).min(all.len());
         let metadata = if until < all.len() { json!({ "continue": until.to_string() }) } else { json!({}) };
-        (200, json!({ "kind": "JobList", "apiVersion": "batch/v1", "metadata": metadata, "items": &all[from..until] }))
+        (
+            200,
+            json!({ "kind": "JobList", "apiVersion": "batch/v1", "metadata": metadata, "items": &all[from..until] }),
+        )
     }
 }
 
 fn failure(code: u16, reason: &str) -> (u16, Value) {
-    (code, json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": reason }))
+    (
+        code,
+        json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": reason }),
+    )
 }
 
 /// Of what is created, the name; of what is deleted, how.
