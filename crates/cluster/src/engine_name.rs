@@ -8,15 +8,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EngineName {
+    Kubernetes,
     Slurm,
 }
 
 impl EngineName {
-    pub const ALL: [EngineName; 1] = [EngineName::Slurm];
+    pub const ALL: [EngineName; 2] = [EngineName::Kubernetes, EngineName::Slurm];
 
     /// As it is asked for.
     pub fn as_str(self) -> &'static str {
         match self {
+            EngineName::Kubernetes => "kubernetes",
             EngineName::Slurm => "slurm",
         }
     }
@@ -24,8 +26,14 @@ impl EngineName {
     /// As its makers write it.
     pub fn title(self) -> &'static str {
         match self {
+            EngineName::Kubernetes => "Kubernetes",
             EngineName::Slurm => "Slurm",
         }
+    }
+
+    /// Whether nodes have the program and the repository where this machine has them. Otherwise an image has them.
+    pub fn shares_files(self) -> bool {
+        self == EngineName::Slurm
     }
 }
 
@@ -55,6 +63,6 @@ mod tests {
             assert_eq!(engine.as_str().parse(), Ok(engine));
             assert_eq!(crate::engine(engine).name(), engine);
         }
-        insta::assert_snapshot!("nomad".parse::<EngineName>().unwrap_err(), @r#"there is no engine "nomad"; there is: slurm"#);
+        insta::assert_snapshot!("nomad".parse::<EngineName>().unwrap_err(), @r#"there is no engine "nomad"; there is: kubernetes, slurm"#);
     }
 }

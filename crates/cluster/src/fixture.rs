@@ -32,6 +32,16 @@ pub(crate) fn batch_of_seed_7(store: &Path, classes: usize) -> Batch {
     make(store, &format!("format = \"1.0\"\n{}", (0..classes).map(class).collect::<String>()), 1)
 }
 
+/// The same for Kubernetes, with all that a class can say of it.
+pub(crate) fn kubernetes_batch(store: &Path, seeds: usize) -> Batch {
+    let text = "format = \"1.0\"\n[[class]]\nname = \"arm\"\ncpus = 4\ntime-limit = \"90m\"\n[class.kubernetes]\n\
+        namespace = \"bench\"\nnode-labels = { \"kubernetes.io/arch\" = \"arm64\" }\ntolerate = [\"dedicated\"]\n\
+        image = \"registry.example/tare:1\"\nclaim = \"tare-store\"\nmemory = \"8Gi\"\nparallel = 2\n\
+        [[class]]\nname = \"x86\"\ncpus = 2\nkubernetes = { image = \"tare:dev\", host-path = \"/srv/tare\" }\n";
+    let batch = make(store, text, seeds);
+    Batch { head: BatchHead { engine: EngineName::Kubernetes, ..batch.head }, ..batch }
+}
+
 fn make(store: &Path, machines: &str, seeds: usize) -> Batch {
     let head = ListHead {
         format: "1.0".to_owned(),

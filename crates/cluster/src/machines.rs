@@ -1,11 +1,16 @@
 //! `machines.toml`: classes of machines, and how an engine selects the nodes of each. It knows no engine: what is said for one is
 //! text here.
 
-use std::{collections::BTreeMap, path::Path, time::Duration};
+mod kubernetes;
+
+use std::{path::Path, time::Duration};
 
 use serde::{Deserialize, Serialize, Serializer};
 use tare_load::units::{deserialize_some_duration, spell_duration};
 use tare_service::document::{self, DocumentError};
+
+pub use kubernetes::KubernetesNodes;
+pub(crate) use kubernetes::is_label_value;
 
 /// The version of the format that this program reads.
 const FORMAT: &str = "1.0";
@@ -52,14 +57,6 @@ pub struct SlurmNodes {
     pub reservation: Option<String>,
 }
 
-/// How Kubernetes selects nodes of a class: the labels that they must have.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct KubernetesNodes {
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub node_labels: BTreeMap<String, String>,
-}
-
 /// The file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -85,12 +82,6 @@ impl SlurmNodes {
             ("reservation", &self.reservation),
         ];
         all.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)))
-    }
-}
-
-impl KubernetesNodes {
-    fn is_default(&self) -> bool {
-        *self == KubernetesNodes::default()
     }
 }
 
@@ -161,7 +152,7 @@ impl MachineClass {
                 "class \"{name}\": a value of \"slurm\" is empty or has a control character"
             ));
         }
-        None
+        self.kubernetes.mistake().map(|mistake| format!("class \"{name}\": kubernetes: {mistake}"))
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::{
     attempt::{AttemptOutcome, AttemptRecord},
     batch::Batch,
-    engine::{EngineError, EngineState, slurm::log_path},
+    engine::{EngineError, EngineState, engine},
     engine_name::EngineName,
     job::PlannedJob,
 };
@@ -157,7 +157,7 @@ fn without_bundle(
             (JobState::Running, phase.to_owned())
         }
         (Said::Engine(Some(EngineState::Ended { how })), None) => {
-            (JobState::Missing, format!("{how}, and no attempt began: see {}", batch.logs().display()))
+            (JobState::Missing, format!("{how}, and no attempt began{}", look_at(batch, None)))
         }
         (Said::Engine(Some(EngineState::Ended { how })), Some(last)) => {
             (JobState::Missing, ended(batch, last, Some(how)))
@@ -179,11 +179,15 @@ fn ended(batch: &Batch, last: &AttemptRecord, how: Option<&String>) -> String {
         Some(_) => "its bundle was rejected".to_owned(),
         None => {
             let how = how.map(|how| format!(" ({how})")).unwrap_or_default();
-            let log = log_path(&batch.logs(), attempt).filter(|path| path.is_file());
-            let log = log.map(|path| format!("; see {}", path.display())).unwrap_or_default();
+            let log = look_at(batch, Some(attempt));
             format!("attempt {attempt} on {node} was cut off while {}{how}{log}", phase.text())
         }
     }
+}
+
+fn look_at(batch: &Batch, attempt: Option<&str>) -> String {
+    let place = engine(batch.head.engine).look_at(batch, attempt);
+    place.map(|place| format!("; see {place}")).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -234,7 +238,7 @@ mod tests {
         0 Arrived: .
         1 Running: measuring.
         0 Waiting: Resources.
-        0 Missing: it failed, and no attempt began: see BATCH/logs.
+        0 Missing: it failed, and no attempt began; see BATCH/logs.
         1 Missing: attempt 1-0.0 on n1 was cut off while measuring (it reached its time limit).
         1 Missing: a build failed.
         1 Missing: attempt 1-0.0 on n1 was cut off while measuring.

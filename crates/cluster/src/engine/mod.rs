@@ -1,5 +1,6 @@
 //! What runs jobs on the nodes of a cluster. The rest of the crate knows an engine by [`Engine`] only.
 
+pub(crate) mod kubernetes;
 pub(crate) mod slurm;
 
 use std::{collections::BTreeMap, fmt, io, process::Command, time::Duration};
@@ -24,6 +25,15 @@ pub enum EngineError {
     Unreachable { engine: EngineName, said: String },
     #[error("{program}: {said}")]
     Refused { program: String, said: String },
+    #[error(
+        "no cluster of {engine} is configured here, by KUBECONFIG, ~/.kube/config or a service account: {reason}"
+    )]
+    NoCluster { engine: EngineName, reason: String },
+    #[error(
+        "{engine} does not permit to {verb} {resource} in the namespace \"{namespace}\": \
+        docs/examples/kubernetes-role.yaml grants what is needed ({said})"
+    )]
+    Forbidden { engine: EngineName, verb: String, resource: String, namespace: String, said: String },
     #[error("this is no job of {engine}: {reason}")]
     NoJob { engine: EngineName, reason: String },
     #[error("{engine}: {reason}")]
@@ -109,6 +119,12 @@ pub trait Engine: fmt::Debug {
     /// The engine does not answer, or refuses: then some of the jobs may have been submitted.
     fn submit(&self, batch: &Batch, positions: &[usize], start: &Start) -> Result<Vec<String>, EngineError>;
 
+    /// What [`Engine::submit`] would give to the engine, as its own tools take it: a script, or a manifest.
+    ///
+    /// # Errors
+    /// As of [`Engine::submit`]. Of a batch whose folder is not there yet, the engine is not asked anything.
+    fn preview(&self, batch: &Batch, positions: &[usize], start: &Start) -> Result<String, EngineError>;
+
     /// What the engine knows of each job of the batch, by its place in the list.
     ///
     /// # Errors
@@ -132,11 +148,15 @@ pub trait Engine: fmt::Debug {
     /// # Errors
     /// The engine did not start it.
     fn allocation(&self, variables: Variables) -> Result<Allocation, EngineError>;
+
+    /// Where a user finds what an attempt printed or, if none began, what the engine says of the batch; absent if there is nothing.
+    fn look_at(&self, batch: &Batch, attempt: Option<&str>) -> Option<String>;
 }
 
 /// The adapter of an engine.
 pub fn engine(name: EngineName) -> Box<dyn Engine> {
     match name {
+        EngineName::Kubernetes => Box::new(kubernetes::Kubernetes),
         EngineName::Slurm => Box::new(slurm::Slurm),
     }
 }

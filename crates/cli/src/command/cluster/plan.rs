@@ -230,7 +230,7 @@ fn tell(list: &JobList, output: Option<&Path>) {
         duration(expected)
     );
     if let Some(path) = output {
-        tare_host::tell!("`tare submit {} --engine slurm --store DIR` runs them", path.display());
+        tare_host::tell!("`tare submit {} --engine ENGINE --store DIR` runs them", path.display());
     }
 }
 

@@ -1,6 +1,6 @@
 //! `tare submit`: gives the jobs of a list to the engine of a cluster.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 use clap::builder::PossibleValuesParser;
@@ -16,15 +16,17 @@ use crate::{
 
 /// Run the jobs of a list on a cluster
 ///
-/// The store is a folder that all machines of the cluster share; the repository and the program must be shared too. Everything of the
-/// batch lies in a folder of the store, which is printed: `tare status`, `cancel` and `collect` take it. To submit a list again
-/// submits what is missing, and nothing else: jobs that have left a bundle, wait or run are left alone.
+/// The store is a folder that all machines of the cluster share. The repository and the program must be shared too (Slurm), or be in the
+/// image of the machine class (Kubernetes). Everything of the batch lies in a folder of the store, which is printed: `tare status`,
+/// `cancel` and `collect` take it. To submit a list again submits what is missing, and nothing else: jobs that have left a bundle,
+/// wait or run are left alone.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   tare submit jobs.ndjson --engine slurm --store /shared/tare                       prints the folder of the batch
   tare submit jobs.ndjson --engine slurm --store /shared/tare --selftest full       with all trials of the instrument on each machine
-  tare submit jobs.ndjson --engine slurm --store /shared/tare --dry-run             only say what would be submitted
+  tare submit jobs.ndjson --engine kubernetes --store /shared/tare --trust          the nodes have an image of their own
+  tare submit jobs.ndjson --engine kubernetes --store /shared/tare --dry-run        only print the manifest, or the script for Slurm
 
 Exit codes: 0 fine, 1 usage error, or the engine refused.")]
 pub(crate) struct Args {
@@ -42,10 +44,13 @@ pub(crate) struct Args {
     /// A certificate of the same machine, kernel and version of Tare is good for this number of days
     #[arg(long, value_name = "DAYS", default_value_t = 7)]
     certificate_days: u32,
-    /// The command `tare`, as the nodes find it [default: this program]
+    /// The command `tare`, as the nodes find it [default: this program; for Kubernetes: `tare` in the PATH of the image]
     #[arg(long, value_name = "PATH")]
     program: Option<PathBuf>,
-    /// Print which jobs would be submitted, and stop
+    /// The repository, as the nodes find it [default: this one; for Kubernetes: `/repository` in the image]
+    #[arg(long, value_name = "DIR")]
+    repository: Option<PathBuf>,
+    /// Print what the engine would be given, a manifest or a script, and stop
     #[arg(long)]
     dry_run: bool,
     /// Print the result as JSON
@@ -63,23 +68,27 @@ struct Submitted {
     active: usize,
     /// Jobs that have left a bundle.
     done: usize,
+    /// What the engine would be given, in a dry run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preview: Option<String>,
 }
+
+/// Where an image has the repository, by default.
+const REPOSITORY: &str = "/repository";
+/// The program, as the PATH of an image finds it.
+const PROGRAM: &str = "tare";
 
 pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     let list = JobList::load(&args.jobs)?;
     let head = head(global, args)?;
     if args.dry_run {
-        return dry_run(args, list);
+        return dry_run(args, list, head);
     }
     let batch = Batch::make(&args.store, list, head)?;
     let _alone = batch.lock()?;
     let (submitted, missing) = look(&batch)?;
     if !missing.is_empty() {
-        let words = ["--root".to_owned(), batch.head.root.display().to_string()];
-        let program = batch.head.program.display().to_string();
-        let job = ["job".to_owned(), batch.folder.display().to_string()];
-        let start = Start { command: [&[program][..], &words, &batch.head.globals, &job].concat() };
-        for line in engine(batch.head.engine).submit(&batch, &missing, &start)? {
+        for line in engine(batch.head.engine).submit(&batch, &missing, &start(&batch))? {
             tare_host::tell!("{line}");
         }
         batch.add_submitted(&missing)?;
@@ -87,19 +96,37 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     print_submitted(&submitted, args)
 }
 
-/// What would be submitted. Of a batch that is not there yet everything is missing.
-fn dry_run(args: &Args, list: JobList) -> anyhow::Result<Outcome> {
+/// What a node runs for each job.
+fn start(batch: &Batch) -> Start {
+    let root = ["--root".to_owned(), batch.head.root.display().to_string()];
+    let program = batch.head.program.display().to_string();
+    let job = ["job".to_owned(), batch.folder.display().to_string()];
+    Start { command: [&[program][..], &root, &batch.head.globals, &job].concat() }
+}
+
+/// What would be submitted. Of a batch that is not there yet everything is missing, and no engine is asked.
+fn dry_run(args: &Args, list: JobList, head: BatchHead) -> anyhow::Result<Outcome> {
     let folder = absolute(&args.store).join(list.batch_name());
-    let submitted = match folder.exists() {
-        true => look(&Batch::open(&folder)?)?.0,
-        false => Submitted {
-            batch: folder,
-            submitted: list.jobs.iter().map(PlannedJob::name).collect(),
-            active: 0,
-            done: 0,
-        },
+    let (submitted, missing, batch) = match folder.exists() {
+        true => {
+            let batch = Batch { head, list, folder: Batch::open(&folder)?.folder };
+            let (submitted, missing) = look(&batch)?;
+            (submitted, missing, batch)
+        }
+        false => {
+            let submitted = Submitted {
+                batch: folder.clone(),
+                submitted: list.jobs.iter().map(PlannedJob::name).collect(),
+                active: 0,
+                done: 0,
+                preview: None,
+            };
+            let missing = (0..list.jobs.len()).collect();
+            (submitted, missing, Batch { folder, head, list })
+        }
     };
-    print_submitted(&submitted, args)
+    let preview = engine(batch.head.engine).preview(&batch, &missing, &start(&batch))?;
+    print_submitted(&Submitted { preview: Some(preview), ..submitted }, args)
 }
 
 /// What is to be submitted of a batch, and its places in the list.
@@ -114,16 +141,17 @@ fn look(batch: &Batch) -> anyhow::Result<(Submitted, Vec<usize>)> {
         active: active.len(),
         done: done.len(),
         batch: batch.folder.clone(),
+        preview: None,
     };
     Ok((submitted, missing))
 }
 
 fn print_submitted(submitted: &Submitted, args: &Args) -> anyhow::Result<Outcome> {
     tell(submitted, args.dry_run);
-    if args.json {
-        print_json(submitted)?
-    } else {
-        print(&format!("{}\n", submitted.batch.display()))?
+    match &submitted.preview {
+        _ if args.json => print_json(submitted)?,
+        Some(preview) => print(preview)?,
+        None => print(&format!("{}\n", submitted.batch.display()))?,
     }
     Ok(Outcome::Fine)
 }
@@ -136,28 +164,48 @@ fn tell(submitted: &Submitted, dry_run: bool) {
         submitted.active,
         submitted.done
     );
-    if !dry_run {
+    if dry_run {
+        tare_host::tell!("the folder of the batch would be {}", submitted.batch.display());
+    } else {
         tare_host::tell!("`tare status {}` shows how far they are", submitted.batch.display());
     }
 }
 
 fn head(global: &Global, args: &Args) -> anyhow::Result<BatchHead> {
-    let program = match &args.program {
-        Some(program) => absolute(program),
-        None => workspace::program()?,
-    };
-    ensure!(program.is_file(), "--program: there is no {}", program.display());
+    let engine: EngineName = args.engine.parse().map_err(anyhow::Error::msg)?;
+    let (program, root) = on_nodes(args, engine, &global.find()?.folder)?;
     Ok(BatchHead {
         format: BatchHead::FORMAT.to_owned(),
         tare: env!("CARGO_PKG_VERSION").to_owned(),
         submitted: jiff::Timestamp::now().to_string(),
-        engine: args.engine.parse().map_err(anyhow::Error::msg)?,
+        engine,
         program,
-        root: global.find()?.folder,
+        root,
         globals: global.words(),
         selftest: selftest(&args.selftest).context("--selftest")?,
         certificate_days: args.certificate_days,
     })
+}
+
+/// The program and the repository, as the nodes find them. What an image has cannot be checked here.
+fn on_nodes(args: &Args, engine: EngineName, here: &Path) -> anyhow::Result<(PathBuf, PathBuf)> {
+    let Args { program, repository, .. } = args;
+    if !engine.shares_files() {
+        let repository = repository.clone().unwrap_or_else(|| REPOSITORY.into());
+        ensure!(
+            repository.is_absolute(),
+            "--repository: {} is no absolute path of the image",
+            repository.display()
+        );
+        return Ok((program.clone().unwrap_or_else(|| PROGRAM.into()), repository));
+    }
+    let program = match program {
+        Some(program) => absolute(program),
+        None => workspace::program()?,
+    };
+    ensure!(program.is_file(), "--program: there is no {}", program.display());
+    let repository = repository.as_deref().map_or_else(|| here.to_owned(), absolute);
+    Ok((program, repository))
 }
 
 fn selftest(text: &str) -> anyhow::Result<Selftest> {

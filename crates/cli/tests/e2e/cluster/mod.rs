@@ -88,7 +88,7 @@ fn mistakes_are_found_before_anything_is_submitted() {
     assert_snapshot!(line("status ."), @r#"error: .: not the folder of a batch (it has no readable "batch.json"): No such file or directory (os error 2)"#);
     assert_snapshot!(line("collect no/such/batch"), @r#"error: no/such/batch: not the folder of a batch (it has no readable "batch.json"): No such file or directory (os error 2)"#);
     let refused = workspace.tare(&["submit", "jobs.ndjson", "--engine", "nomad", "--store", "s"]).expect(1);
-    assert!(refused.stderr.contains("[possible values: slurm]"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("[possible values: kubernetes, slurm]"), "{}", refused.stderr);
 }
 
 /// Where the programs of the engine are not installed.

@@ -6,7 +6,11 @@
 
 pub mod queue;
 
-use std::{collections::BTreeMap, path::Path, process::Command};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use tare_host::{foreign, whole};
 
@@ -26,19 +30,24 @@ impl Engine for Slurm {
     }
 
     fn submit(&self, batch: &Batch, positions: &[usize], start: &Start) -> Result<Vec<String>, EngineError> {
-        let mut submitted = Vec::new();
-        for class in &batch.list.head.classes {
-            let is_of_class = |position: &&usize| {
-                batch.list.jobs.get(**position).is_some_and(|job| job.class == class.name)
-            };
-            let of_class: Vec<usize> = positions.iter().filter(is_of_class).copied().collect();
-            for of_array in of_class.chunk_by(|one, other| one / ARRAY_MAX == other / ARRAY_MAX) {
-                let script = script(of_array[0] / ARRAY_MAX, start)?;
-                let array = sbatch(&options(batch, class, of_array), &script, &batch.folder.join("job.sh"))?;
-                submitted.push(format!("array {array} of class {}: {}", class.name, several(of_array.len())));
-            }
-        }
-        Ok(submitted)
+        let submit = |(class, of_array): &(&MachineClass, Vec<usize>)| {
+            let script = script(of_array[0] / ARRAY_MAX, start)?;
+            let array = sbatch(&options(batch, class, of_array), &script, &script_path(batch))?;
+            Ok(format!("array {array} of class {}: {}", class.name, several(of_array.len())))
+        };
+        arrays(batch, positions).iter().map(submit).collect()
+    }
+
+    fn preview(&self, batch: &Batch, positions: &[usize], start: &Start) -> Result<String, EngineError> {
+        let shown = |(class, of_array): &(&MachineClass, Vec<usize>)| {
+            let script = script(of_array[0] / ARRAY_MAX, start)?;
+            let path = script_path(batch).display().to_string();
+            let words = [&["sbatch".to_owned()], &options(batch, class, of_array)[..], &[path]].concat();
+            let command = shlex::try_join(words.iter().map(String::as_str)).map_err(unquotable)?;
+            Ok(format!("{script}# The command that submits it:\n# {command}\n"))
+        };
+        let shown: Result<Vec<String>, EngineError> = arrays(batch, positions).iter().map(shown).collect();
+        Ok(shown?.join("\n"))
     }
 
     fn states(&self, batch: &Batch) -> Result<BTreeMap<usize, EngineState>, EngineError> {
@@ -91,6 +100,14 @@ impl Engine for Slurm {
             is_exclusive: shown.ok().and_then(Result::ok).and_then(|text| queue::is_exclusive(&text)),
         })
     }
+
+    fn look_at(&self, batch: &Batch, attempt: Option<&str>) -> Option<String> {
+        let path = match attempt {
+            Some(attempt) => log_path(&batch.logs(), attempt).filter(|path| path.is_file())?,
+            None => batch.logs(),
+        };
+        Some(path.display().to_string())
+    }
 }
 
 /// The variable by which a script hands down the offset of its array.
@@ -98,6 +115,26 @@ const OFFSET: &str = "TARE_JOB_OFFSET";
 
 fn several(jobs: usize) -> String {
     if jobs == 1 { "1 job".to_owned() } else { format!("{jobs} jobs") }
+}
+
+/// The jobs of each array that is to be submitted: of one class, and of one thousand places.
+fn arrays<'b>(batch: &'b Batch, positions: &[usize]) -> Vec<(&'b MachineClass, Vec<usize>)> {
+    let of_class = |class: &'b MachineClass| {
+        let is_of_class =
+            |position: &&usize| batch.list.jobs.get(**position).is_some_and(|job| job.class == class.name);
+        let of_class: Vec<usize> = positions.iter().filter(is_of_class).copied().collect();
+        let chunks = of_class.chunk_by(|one, other| one / ARRAY_MAX == other / ARRAY_MAX);
+        chunks.map(|of_array| (class, of_array.to_vec())).collect::<Vec<_>>()
+    };
+    batch.list.head.classes.iter().flat_map(of_class).collect()
+}
+
+fn script_path(batch: &Batch) -> PathBuf {
+    batch.folder.join("job.sh")
+}
+
+fn unquotable(error: shlex::QuoteError) -> EngineError {
+    EngineError::Batch { engine: EngineName::Slurm, reason: error.to_string() }
 }
 
 /// The names of all arrays that there can be of a batch.
@@ -135,8 +172,7 @@ fn options(batch: &Batch, class: &MachineClass, positions: &[usize]) -> Vec<Stri
 /// What a node runs. The command takes the place of the shell, so that it is the one that Slurm signals.
 fn script(array: usize, start: &Start) -> Result<String, EngineError> {
     let command = shlex::try_join(start.command.iter().map(String::as_str));
-    let command = command
-        .map_err(|error| EngineError::Batch { engine: EngineName::Slurm, reason: error.to_string() })?;
+    let command = command.map_err(unquotable)?;
     Ok(format!("#!/bin/sh\nexport {OFFSET}={}\nexec {command}\n", array * ARRAY_MAX))
 }
 
@@ -193,7 +229,7 @@ fn said(answer: Result<String, String>, program: &str) -> Result<String, EngineE
 }
 
 /// The file of an attempt's output.
-pub(crate) fn log_path(logs: &Path, attempt: &str) -> Option<std::path::PathBuf> {
+fn log_path(logs: &Path, attempt: &str) -> Option<PathBuf> {
     let (job, _) = attempt.rsplit_once('.')?;
     Some(logs.join(format!("{}.log", job.replacen('-', "_", 1))))
 }
