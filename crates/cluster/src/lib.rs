@@ -33,7 +33,8 @@ pub use bundle::{Bundle, BundleError, BundleHead, Committed, Staging};
 pub use certificates::{Certificates, MachineIdentity};
 pub use collect::{Collected, CollectedJob, RejectedBundle, collect};
 pub use engine::{
-    Allocation, Engine, EngineError, EngineState, Start, Variables, engine, kubernetes::Kubernetes,
+    Allocation, Engine, EngineError, EngineState, Start, Variables, engine,
+    kubernetes::Kubernetes,
     slurm::{Slurm, queue},
 };
 pub use engine_name::EngineName;

@@ -7,7 +7,7 @@
 //! ordinary test of each pair is printed beside it, for what it is worth.
 //!
 //! Give the server and the agents CPUs of their own (`--server-cpu`, `--agent-cpus`). With two CPUs and nothing pinned, two agents were
-//! 10 us faster at the median than one in 8 of 10 pairs: the kernel places a server beside the one generator that wakes it.
+//! 10 us faster at the median than one in 8 of 10 pairs. Where the kernel places them was not looked at.
 //!
 //! Not a test: it is run by hand on a machine that does nothing else. `cargo run --release -p tare-agents-compared -- --help`
 

@@ -198,7 +198,7 @@ const KNOWN: usize = 10_000;
 /// The mean by random effects, of two or more.
 fn mean(sorted: &[Finding], confidence: f64) -> Mean {
     let tau_squared = spread::paule_mandel(sorted);
-    let weighted = spread::Weighted::of(sorted, tau_squared);
+    let weighted = spread::WeightedMean::of(sorted, tau_squared);
     let freedom = sorted.len() - 1;
     let scale = (weighted.squares / freedom as f64).max(1.0);
     let error = (scale / weighted.weight).sqrt();

@@ -40,7 +40,7 @@ impl Heterogeneity {
         let share = |tau_squared: f64| tau_squared / (tau_squared + typical);
         Heterogeneity {
             machines: sorted.len(),
-            q: Weighted::of(sorted, 0.0).squares,
+            q: WeightedMean::of(sorted, 0.0).squares,
             p: welch(sorted),
             tau_squared,
             tau_squared_interval: ends,
@@ -51,7 +51,7 @@ impl Heterogeneity {
 }
 
 /// Findings about their mean, with weights by what their variance is if that of machines is `tau_squared`.
-pub(super) struct Weighted {
+pub(super) struct WeightedMean {
     pub mean: f64,
     /// The sum of the weights.
     pub weight: f64,
@@ -59,13 +59,13 @@ pub(super) struct Weighted {
     pub squares: f64,
 }
 
-impl Weighted {
-    pub(super) fn of(sorted: &[Finding], tau_squared: f64) -> Weighted {
+impl WeightedMean {
+    pub(super) fn of(sorted: &[Finding], tau_squared: f64) -> WeightedMean {
         let weight = |one: &Finding| (tau_squared + one.error * one.error).recip();
         let sum: f64 = sorted.iter().map(weight).sum();
         let mean = sorted.iter().map(|one| weight(one) / sum * one.estimate).sum::<f64>();
         let squares = sorted.iter().map(|one| weight(one) * (one.estimate - mean).powi(2)).sum();
-        Weighted { mean, weight: sum, squares }
+        WeightedMean { mean, weight: sum, squares }
     }
 }
 
@@ -76,7 +76,7 @@ pub(super) fn paule_mandel(sorted: &[Finding]) -> f64 {
 
 /// The variance of machines at which the weighted squares, which fall with it, are `target`; 0 where they are less from the start.
 fn at(sorted: &[Finding], target: f64) -> f64 {
-    let is_above = |tau_squared: f64| Weighted::of(sorted, tau_squared).squares > target;
+    let is_above = |tau_squared: f64| WeightedMean::of(sorted, tau_squared).squares > target;
     if !is_above(0.0) {
         return 0.0;
     }
@@ -108,7 +108,7 @@ fn typical_variance(sorted: &[Finding]) -> f64 {
 /// The p-value of "machines do not differ": Cochran's Q as it is if standard errors are known, with Welch's correction where they
 /// are estimates.
 fn welch(sorted: &[Finding]) -> f64 {
-    let all = Weighted::of(sorted, 0.0);
+    let all = WeightedMean::of(sorted, 0.0);
     let count = sorted.len() as f64;
     let (freedom, squared) = (count - 1.0, count * count - 1.0);
     let unsure = |one: &Finding| {
