@@ -65,6 +65,6 @@ impl Bench<'_> {
     }
 }
 
-pub(super) fn of_backing(error: BackingError) -> ExecutorError {
+fn of_backing(error: BackingError) -> ExecutorError {
     RowFailure(error.to_string()).into()
 }

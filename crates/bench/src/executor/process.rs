@@ -16,7 +16,7 @@ use tare_service::{
     verify,
 };
 
-use super::{Bench, account::Account, backing::of_backing, network::Network};
+use super::{Bench, account::Account, network::Network};
 use crate::{
     experiment::ConnectionUse,
     folder,
@@ -168,7 +168,9 @@ impl Bench<'_> {
             launch::launch(&self.services[slot.row], &settings, self.supervisor, &folder, stem)
         })??;
         // What was asked until it was ready is of no load.
-        network.at_the_service(|| ready.backing.take_counts())?.map_err(of_backing)?;
+        network
+            .at_the_service(|| ready.backing.take_counts())?
+            .map_err(|error| RowFailure(error.to_string()))?;
         let generator = self.generator(&ready, &network, slot.row, slot.point, seed)?;
         let throttle = ready.process.pid().map(Throttle::of).unwrap_or_default();
         let latency = vec![Measures::default(); plan.points.len()];

@@ -22,13 +22,15 @@ pub async fn upload(
     Body(body): Body<RequestBody>,
 ) -> Result<Json<Upload>, Error> {
     let offset = context.req().headers().get("x-offset").and_then(|offset| offset.to_str().ok());
-    let offset: usize = offset.and_then(|offset| offset.parse().ok()).ok_or_else(ErrorStatus::bad_request)?;
+    let offset = offset.and_then(|offset| offset.parse::<usize>().ok());
+    // Read whole even if it is refused: xitca-web closes a connection with an unread body, and does not say so.
     let mut body = pin!(body);
     let mut bytes = 0;
     let mut byte = None;
     while let Some(chunk) = body.as_mut().data().await {
         let chunk = chunk.map_err(|_| ErrorStatus::bad_request())?;
-        if let Some(found) = offset.checked_sub(bytes).and_then(|index| chunk.get(index)) {
+        let index = offset.and_then(|offset| offset.checked_sub(bytes));
+        if let Some(found) = index.and_then(|index| chunk.get(index)) {
             byte = Some(*found);
         }
         bytes += chunk.len();
