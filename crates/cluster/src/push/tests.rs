@@ -21,7 +21,7 @@ use crate::{
 const BYTES_MAX: u64 = 1 << 30;
 
 /// A bundle as a job has it on its own machine, and as it crosses the network.
-struct Sent {
+struct Upload {
     _folder: tempfile::TempDir,
     bundle: Bundle,
     packed: Vec<u8>,
@@ -29,7 +29,7 @@ struct Sent {
 }
 
 /// Of a job of the batch, of the batch's own name in another place.
-fn sent(of: &Batch, position: usize, attempt: &str) -> Sent {
+fn sent(of: &Batch, position: usize, attempt: &str) -> Upload {
     let folder = tempfile::tempdir().unwrap();
     let local = Batch { folder: folder.path().join(of.name()), ..of.clone() };
     local.make_folders().unwrap();
@@ -39,7 +39,7 @@ fn sent(of: &Batch, position: usize, attempt: &str) -> Sent {
     let packed = packed(&bundle);
     let head = fs::read(bundle.folder.join(HEAD)).unwrap();
     let route = Route::Bundle { position, attempt: attempt.to_owned() };
-    Sent { _folder: folder, asked: Asked::new(route, "0".repeat(64), &head), bundle, packed }
+    Upload { _folder: folder, asked: Asked::new(route, "0".repeat(64), &head), bundle, packed }
 }
 
 fn packed(bundle: &Bundle) -> Vec<u8> {
@@ -58,7 +58,7 @@ fn desk(store: &Path) -> CollectorDesk {
     CollectorDesk::new(batch, BYTES_MAX).unwrap()
 }
 
-fn receive(desk: &CollectorDesk, sent: &Sent) -> Result<Committed, RefusalKind> {
+fn receive(desk: &CollectorDesk, sent: &Upload) -> Result<Committed, RefusalKind> {
     desk.receive(&sent.asked, sent.packed.chunks(1000)).map_err(|refusal| refusal.kind)
 }
 

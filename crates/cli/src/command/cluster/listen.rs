@@ -55,6 +55,8 @@ const BUNDLE_WITHIN: Duration = Duration::from_secs(600);
 const TURN_WITHIN: Duration = Duration::from_secs(20);
 /// Answers that are on their way are sent before the end.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
+/// The last job may ask once more, if the answer to its bundle was lost.
+const STAYS: Duration = Duration::from_secs(3);
 /// Without descriptors there is nothing to do but to wait until some are free.
 const AFTER_A_REFUSAL: Duration = Duration::from_millis(100);
 /// Parts of a bundle that were received and are not written yet.
@@ -65,6 +67,10 @@ pub(super) fn listen(batch: &Batch, address: &str, bytes_max: u64) -> anyhow::Re
     // Without a token no port is opened.
     let desk = CollectorDesk::new(batch.clone(), bytes_max)?;
     let _alone = batch.lock_for_listening()?;
+    if batch.list.jobs.iter().all(|job| batch.has_bundle(job)) {
+        tare_host::tell!("each job has left a bundle: there is nothing to receive");
+        return Ok(());
+    }
     let stop = signals::listen_by_socket()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -95,15 +101,11 @@ impl Reception {
         let jobs = desk.batch.list.jobs.iter().enumerate();
         let missing: BTreeSet<usize> =
             jobs.filter(|(_, job)| !desk.batch.has_bundle(job)).map(|(position, _)| position).collect();
-        let complete = Notify::new();
-        if missing.is_empty() {
-            complete.notify_one();
-        }
         Reception {
             desk,
             turns: Semaphore::new(BUNDLES_MAX),
             missing: Mutex::new(missing),
-            complete,
+            complete: Notify::new(),
             strangers: AtomicU64::new(0),
         }
     }
@@ -150,13 +152,18 @@ async fn serve(reception: Arc<Reception>, address: &str, stop: Signalled) -> any
     let router = Router::new().fallback(answer).with_state(Arc::clone(&reception));
     tokio::select! {
         ended = accept(&listener, &router, &room) => ended?,
-        () = reception.complete.notified() => {}
+        () = all_have_arrived(&reception) => {}
         stopped = stop.readable() => stopped.context("cannot listen for signals")?,
     }
     drop(listener);
     // All places are free once every answer is sent.
     let _the_rest_is_cut_off = timeout(ANSWERED_WITHIN, room.acquire_many(CONNECTIONS_MAX)).await;
     Ok(())
+}
+
+async fn all_have_arrived(reception: &Reception) {
+    reception.complete.notified().await;
+    sleep(STAYS).await;
 }
 
 /// Each connection has one request.
