@@ -179,9 +179,9 @@ impl Collector {
     /// The body of an answer that is shown to be the collector's.
     fn ask(&self, route: Route, sent: Sent) -> Result<Vec<u8>, PushError> {
         let nonce = token::hex(&token::random::<32>()?);
-        let hashed = match &sent {
+        let hashed: &[u8] = match &sent {
             Sent::Nothing => &[],
-            Sent::Message(bytes) | Sent::Bundle(_, bytes, _) => *bytes,
+            Sent::Message(bytes) | Sent::Bundle(_, bytes, _) => bytes,
         };
         let asked = Asked::new(route, nonce, hashed);
         let (head, body) = self.exchange(&asked, &sent)?;

@@ -166,7 +166,9 @@ impl CollectorDesk {
         let number = self.arrived.fetch_add(1, Ordering::Relaxed);
         let (committed, head) = receive(announced, number, chunks)?;
         // The bundle counts, whatever becomes of this.
-        let _it_is_only_shown = self.batch.attempts(job).store(&record(head, committed));
+        if let Some(record) = record(head, committed) {
+            let _it_is_only_shown = self.batch.attempts(job).store(&record);
+        }
         Ok(committed)
     }
 
@@ -176,20 +178,21 @@ impl CollectorDesk {
     }
 }
 
-/// What an attempt would write of itself, which may be gone before it hears that its bundle is here.
-fn record(head: BundleHead, committed: Committed) -> AttemptRecord {
+/// What an attempt would write of itself, which may be gone before it is answered. Nothing if that was written before.
+fn record(head: BundleHead, committed: Committed) -> Option<AttemptRecord> {
     let outcome = match committed {
-        Committed::First | Committed::AlreadyHere => AttemptOutcome::Committed,
+        Committed::First => AttemptOutcome::Committed,
         Committed::Later => AttemptOutcome::KeptAside,
+        Committed::AlreadyHere => return None,
     };
-    AttemptRecord {
+    Some(AttemptRecord {
         attempt: head.attempt,
         node: head.node,
         began: head.began,
         phase: Phase::Storing,
         since: head.ended,
         outcome: Some(outcome),
-    }
+    })
 }
 
 fn unreadable(reason: String) -> Refusal {
