@@ -27,14 +27,15 @@ use tare_agent::{Token, TokenError};
 use tare_host::{foreign, whole};
 use tare_service::document::DocumentError;
 
-use crate::{
-    attempt::Attempts, bundle::ARRIVING, engine_name::EngineName, job::PlannedJob, job_list::JobList,
-};
+use crate::{attempt::Attempts, engine_name::EngineName, job::PlannedJob, job_list::JobList};
 
 /// The version of what lies in the folder: `major.minor`.
 pub(crate) const FORMAT: &str = "1.0";
 /// Nothing that is read here is larger.
 const FILE_BYTES_MAX: u64 = 64 << 20;
+
+/// The names of folders begin with it into which bundles are written that arrive over the network.
+pub(crate) const ARRIVING: &str = "arriving-";
 
 /// The places of the jobs that an engine was given.
 const SUBMITTED: &str = "submitted.json";

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use tare_host::foreign;
 
 use crate::{
-    batch::Batch,
+    batch::{ARRIVING, Batch},
     job::PlannedJob,
     received::{Received, SharedCpus},
 };
@@ -30,8 +30,6 @@ const RUN: &str = "run";
 /// With the hashes of a hundred thousand files.
 pub(crate) const HEAD_BYTES_MAX: u64 = 64 << 20;
 const CHUNK_BYTES: usize = 1 << 20;
-/// The names of folders begin with it into which bundles are written that arrive over the network.
-pub(crate) const ARRIVING: &str = "arriving-";
 
 /// Why a bundle cannot be written or read.
 #[derive(Debug, thiserror::Error)]

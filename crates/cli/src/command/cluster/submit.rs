@@ -24,8 +24,8 @@ use crate::{
 /// `cancel` and `collect` take it. To submit a list again submits what is missing, and nothing else: jobs that have left a bundle,
 /// wait or run are left alone.
 ///
-/// With `--push` nodes need no shared folder: a job leaves its bundle with the `tare collect --listen` of the batch, at this address. Then the
-/// store is a folder of this machine. The token of the batch is in its folder, and in the environment of its jobs.
+/// With `--push` nodes need no shared folder: a job leaves its bundle with the `tare collect --listen` of the batch, at this address.
+/// Then the store is a folder of this machine. The token of the batch is in its folder, and in the environment of its jobs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
