@@ -1,11 +1,7 @@
 //! Jobs that share no folder with their collector and push their bundles: collectors and jobs are killed in the middle of it, and the
 //! network breaks. Each job counts exactly once, or is named as missing.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{fs, path::Path, time::Duration};
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -83,18 +79,12 @@ impl Pushed {
         wrapper.extend(variables.iter().map(String::as_str));
         let root = self.workspace.root().to_str().unwrap();
         let words = ["--root", root, "job", "--push", &self.relay.url, "--engine", "slurm"];
-        start_under(&wrapper, &self.elsewhere(), &words)
+        // Engines start a job in the repository.
+        start_under(&wrapper, self.workspace.root(), &words)
     }
 
     fn job(&self, place: usize, array: usize) -> Running {
         self.job_with(self.batch.token().unwrap().reveal(), place, array)
-    }
-
-    /// A job has no use for the folder that it is started in.
-    fn elsewhere(&self) -> PathBuf {
-        let folder = self.workspace.root().join("elsewhere");
-        fs::create_dir_all(&folder).unwrap();
-        folder
     }
 
     fn has_bundle(&self, place: usize) -> bool {
