@@ -1,5 +1,5 @@
 //! Who sent a request, and who answered: each end shows that it has the token of the batch by a keyed hash over all that it says. The
-//! token itself never crosses the network, and what was changed on the way is refused.
+//! token itself is in no request and no answer, and what was changed on the way is refused.
 //!
 //! A request that is recorded and sent again does no harm: each of them may be sent twice. An answer is bound to its request by a
 //! random number, so that an old one is of no use. Nothing is encrypted.

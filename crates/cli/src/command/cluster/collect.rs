@@ -17,7 +17,7 @@ use crate::{exit::Outcome, output::paint};
 ///
 /// With `--listen` it first receives the bundles that jobs push which were submitted with `--push`: until each job has left one, or until
 /// Ctrl-C. It may be ended at any instant and started again: jobs try for ten minutes. Requests and answers are shown to be of the batch by
-/// its token, which never crosses the network. Nothing is encrypted: across networks that are not yours use a tunnel, such as ssh -L.
+/// its token, which is in none of them. Nothing is encrypted: across networks that are not yours use a tunnel, such as ssh -L.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
