@@ -106,13 +106,14 @@ impl fmt::Debug for Token {
 ///
 /// # Errors
 /// The kernel gives none.
-pub(crate) fn random<const N: usize>() -> Result<[u8; N], TokenError> {
+pub fn random<const N: usize>() -> Result<[u8; N], TokenError> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| TokenError::NoRandomness(error.to_string()))?;
     Ok(bytes)
 }
 
-pub(crate) fn hex(bytes: &[u8]) -> String {
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

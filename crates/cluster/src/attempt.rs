@@ -52,6 +52,16 @@ pub struct AttemptRecord {
     pub outcome: Option<AttemptOutcome>,
 }
 
+impl AttemptRecord {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn parse(bytes: &[u8]) -> Result<AttemptRecord, String> {
+        foreign::json(bytes).map_err(|error| error.to_string())
+    }
+}
+
 impl Phase {
     pub fn text(self) -> &'static str {
         match self {
@@ -96,7 +106,7 @@ impl Attempts {
 }
 
 fn read(path: &Path) -> Option<AttemptRecord> {
-    foreign::json(&foreign::read(path, FILE_BYTES_MAX).ok()?).ok()
+    AttemptRecord::parse(&foreign::read(path, FILE_BYTES_MAX).ok()?).ok()
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@
 //! attempts/JOB/       what each attempt to run a job wrote of itself
 //! checked/JOB.json    that the collector has checked the bundle of a job
 //! logs/               what the engine wrote of each attempt
+//! token               only if jobs push their bundles: the secret that they and the collector share
 //! ```
 
 use std::{
@@ -22,6 +23,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use tare_agent::{Token, TokenError};
 use tare_host::{foreign, whole};
 use tare_service::document::DocumentError;
 
@@ -31,6 +33,9 @@ use crate::{attempt::Attempts, engine_name::EngineName, job::PlannedJob, job_lis
 pub(crate) const FORMAT: &str = "1.0";
 /// Nothing that is read here is larger.
 const FILE_BYTES_MAX: u64 = 64 << 20;
+
+/// The names of folders begin with it into which bundles are written that arrive over the network.
+pub(crate) const ARRIVING: &str = "arriving-";
 
 /// The places of the jobs that an engine was given.
 const SUBMITTED: &str = "submitted.json";
@@ -48,6 +53,12 @@ pub enum BatchError {
     Jobs(#[from] DocumentError),
     #[error("{}: another tare is submitting or cancelling it; wait until it has ended", path.display())]
     Busy { path: PathBuf },
+    #[error("{}: another `tare collect --listen` receives its bundles", path.display())]
+    Listening { path: PathBuf },
+    #[error("{}: the batch has no token: submit it with --push", path.display())]
+    NoToken { path: PathBuf },
+    #[error(transparent)]
+    Token(#[from] TokenError),
     #[error("the jobs cannot be written: {0}")]
     Json(#[from] serde_json::Error),
 }
@@ -82,6 +93,9 @@ pub struct BatchHead {
     pub selftest: Selftest,
     /// A certificate of a machine is good for this long.
     pub certificate_days: u32,
+    /// The collector that jobs push their bundles to; absent if they share this folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub push: Option<String>,
 }
 
 impl BatchHead {
@@ -124,10 +138,7 @@ impl Batch {
         let head =
             BatchHead { submitted: before.map_or(head.submitted, |before| before.head.submitted), ..head };
         let batch = Batch { folder, head, list };
-        for name in ["incoming", "bundles", "later", "rejected", "attempts", "checked", "logs"] {
-            let folder = batch.folder.join(name);
-            fs::create_dir_all(&folder).map_err(at(&folder))?;
-        }
+        batch.make_folders()?;
         // The list first: a batch with a head is whole.
         let files = [
             ("jobs.ndjson", batch.list.text()?),
@@ -138,6 +149,18 @@ impl Batch {
             whole::write(&path, text).map_err(at(&path))?;
         }
         Ok(batch)
+    }
+
+    /// The folders within it, which may be there.
+    ///
+    /// # Errors
+    /// The file system refuses.
+    pub fn make_folders(&self) -> Result<(), BatchError> {
+        for name in ["incoming", "bundles", "later", "rejected", "attempts", "checked", "logs"] {
+            let folder = self.folder.join(name);
+            fs::create_dir_all(&folder).map_err(at(&folder))?;
+        }
+        Ok(())
     }
 
     /// Reads a batch.
@@ -178,6 +201,51 @@ impl Batch {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => Err(BatchError::Busy { path: self.folder.clone() }),
             Err(TryLockError::Error(_)) | Ok(()) => Ok(BatchLock { _file: file }),
+        }
+    }
+
+    /// For the process that receives bundles over the network. What one before it left unfinished is removed.
+    ///
+    /// # Errors
+    /// Another process has the lock, or the file system refuses.
+    pub fn lock_for_listening(&self) -> Result<BatchLock, BatchError> {
+        let path = self.folder.join("listening");
+        let file = File::create(&path).map_err(at(&path))?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                return Err(BatchError::Listening { path: self.folder.clone() });
+            }
+            // Without locks another one may be receiving: what it writes is not touched.
+            Err(TryLockError::Error(_)) => {}
+            Ok(()) => drop(self.sweep_those(|name| name.starts_with(ARRIVING))?),
+        }
+        Ok(BatchLock { _file: file })
+    }
+
+    fn token_path(&self) -> PathBuf {
+        self.folder.join("token")
+    }
+
+    /// The secret that its jobs and their collector share. It is made if there is none yet.
+    ///
+    /// # Errors
+    /// It can neither be read nor written.
+    pub fn make_token(&self) -> Result<Token, BatchError> {
+        match self.token() {
+            Err(BatchError::NoToken { .. }) => Ok(Token::create(&self.token_path())?),
+            found => found,
+        }
+    }
+
+    /// The same, of a batch that has one.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be read.
+    pub fn token(&self) -> Result<Token, BatchError> {
+        let path = self.token_path();
+        match path.exists() {
+            true => Ok(Token::read(&path)?),
+            false => Err(BatchError::NoToken { path: self.folder.clone() }),
         }
     }
 
@@ -251,10 +319,15 @@ impl Batch {
     /// # Errors
     /// The file system refuses.
     pub fn sweep(&self) -> Result<usize, BatchError> {
+        self.sweep_those(|_| true)
+    }
+
+    fn sweep_those(&self, is_left: impl Fn(&str) -> bool) -> Result<usize, BatchError> {
         let incoming = self.incoming();
         let entries = fs::read_dir(&incoming).map_err(at(&incoming))?;
         let mut removed = 0;
-        for path in entries.flatten().map(|entry| entry.path()) {
+        let left = entries.flatten().filter(|entry| is_left(&entry.file_name().to_string_lossy()));
+        for path in left.map(|entry| entry.path()) {
             match fs::remove_dir_all(&path) {
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(at(&path)(error)),
                 _ => removed += 1,

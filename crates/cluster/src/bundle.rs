@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use tare_host::foreign;
 
 use crate::{
-    batch::Batch,
+    batch::{ARRIVING, Batch},
     job::PlannedJob,
     received::{Received, SharedCpus},
 };
@@ -24,11 +24,11 @@ use crate::{
 /// The version of `bundle.json`: `major.minor`.
 const FORMAT: &str = "1.0";
 /// The head, which is written last.
-const HEAD: &str = "bundle.json";
+pub(crate) const HEAD: &str = "bundle.json";
 /// Where a bundle has its run folder.
 const RUN: &str = "run";
 /// With the hashes of a hundred thousand files.
-const HEAD_BYTES_MAX: u64 = 64 << 20;
+pub(crate) const HEAD_BYTES_MAX: u64 = 64 << 20;
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// Why a bundle cannot be written or read.
@@ -42,10 +42,10 @@ pub enum BundleError {
 
 /// A file of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct StoredFile {
+pub struct StoredFile {
     /// From the folder of the bundle, with slashes.
-    path: String,
-    bytes: u64,
+    pub path: String,
+    pub bytes: u64,
     blake3: String,
 }
 
@@ -101,6 +101,25 @@ impl BundleHead {
 }
 
 impl BundleHead {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// It is no head of a bundle, or one of another format.
+    pub fn parse(bytes: &[u8]) -> Result<BundleHead, String> {
+        let head: BundleHead = foreign::json(bytes).map_err(|error| error.to_string())?;
+        match head.format.split('.').next() == FORMAT.split('.').next() {
+            true => Ok(head),
+            false => {
+                Err(format!("the bundle has format {:?}, and this tare reads \"{FORMAT}\"", head.format))
+            }
+        }
+    }
+
+    /// Its files but for the head, in the order in which they were written.
+    pub fn files(&self) -> &[StoredFile] {
+        &self.files
+    }
+
     /// What a reader of its figures must know, in words.
     pub fn findings(&self) -> Vec<String> {
         let certified = match self.is_certified {
@@ -115,12 +134,15 @@ impl BundleHead {
 }
 
 /// Which place a bundle has taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Committed {
     /// It is the bundle of its job.
     First,
     /// The job had one: this one lies aside.
     Later,
+    /// This very bundle was there before, in its place or aside: the answer to the one who left it was lost.
+    AlreadyHere,
 }
 
 /// A bundle that is being written. Dropping it removes it.
@@ -133,7 +155,7 @@ pub struct Staging<'b> {
     files: Vec<StoredFile>,
 }
 
-fn at(path: &Path) -> impl FnOnce(io::Error) -> BundleError {
+pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> BundleError {
     let path = path.to_owned();
     move |source| BundleError::Io { path, source }
 }
@@ -144,10 +166,36 @@ impl<'b> Staging<'b> {
     /// # Errors
     /// The file system refuses.
     pub fn new(batch: &'b Batch, job: &'b PlannedJob, attempt: &str) -> Result<Staging<'b>, BundleError> {
-        let folder = batch.incoming().join(format!("{}.{attempt}", job.name()));
+        Staging::in_folder(format!("{}.{attempt}", job.name()), (batch, job), attempt)
+    }
+
+    /// Of a bundle that arrives over the network. The same one may arrive twice at the same time, so each has a folder of its own.
+    ///
+    /// # Errors
+    /// The file system refuses.
+    pub(crate) fn arriving(
+        of: (&'b Batch, &'b PlannedJob),
+        attempt: &str,
+        number: u64,
+    ) -> Result<Staging<'b>, BundleError> {
+        let own = std::process::id();
+        Staging::in_folder(format!("{ARRIVING}{}.{attempt}.{own}.{number}", of.1.name()), of, attempt)
+    }
+
+    fn in_folder(
+        name: String,
+        (batch, job): (&'b Batch, &'b PlannedJob),
+        attempt: &str,
+    ) -> Result<Staging<'b>, BundleError> {
+        let folder = batch.incoming().join(name);
         let _it_was_cut_off = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).map_err(at(&folder))?;
         Ok(Staging { batch, job, attempt: attempt.to_owned(), folder, files: Vec::new() })
+    }
+
+    /// Where it is written.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Writes a file of this name.
@@ -206,20 +254,34 @@ impl<'b> Staging<'b> {
         let text = serde_json::to_string_pretty(&BundleHead { files, ..head });
         let path = self.folder.join(HEAD);
         let text = text.map_err(|error| at(&path)(error.into()))? + "\n";
+        self.write_head(text.as_bytes())?;
+        self.put_in_place()
+    }
+
+    /// The last file of a bundle.
+    pub(crate) fn write_head(&self, bytes: &[u8]) -> Result<(), BundleError> {
+        let path = self.folder.join(HEAD);
         let written = File::create_new(&path).and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
+            file.write_all(bytes)?;
             file.sync_all()
         });
-        written.and_then(|()| sync_folder(&self.folder)).map_err(at(&path))?;
+        written.and_then(|()| sync_folder(&self.folder)).map_err(at(&path))
+    }
+
+    /// Of a bundle that has its head.
+    pub(crate) fn put_in_place(&self) -> Result<Committed, BundleError> {
         let own = self.batch.bundle_folder(self.job);
-        if self.put(&own)? {
-            return Ok(Committed::First);
-        }
         let later = self.batch.later_folder(self.job, &self.attempt);
-        match self.put(&later)? {
-            true => Ok(Committed::Later),
-            false => Err(at(&later)(ErrorKind::AlreadyExists.into())),
+        let digest = Bundle::open(&self.folder)?.digest;
+        for (place, committed) in [(&own, Committed::First), (&later, Committed::Later)] {
+            if self.put(place)? {
+                return Ok(committed);
+            }
+            if Bundle::open(place).is_ok_and(|there| there.digest == digest) {
+                return Ok(Committed::AlreadyHere);
+            }
         }
+        Err(at(&later)(ErrorKind::AlreadyExists.into()))
     }
 
     /// False if another bundle is there.
@@ -260,7 +322,7 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// A name that is new is found again after a power cut once its folder is on the disk.
-fn sync_folder(path: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     match File::open(path)?.sync_all() {
         // A file system that cannot do that.
         Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
@@ -315,13 +377,7 @@ impl Bundle {
         let path = folder.join(HEAD);
         let damaged = |reason: String| BundleError::Damaged { path: path.clone(), reason };
         let bytes = foreign::read(&path, HEAD_BYTES_MAX).map_err(at(&path))?;
-        let head: BundleHead = foreign::json(&bytes).map_err(|error| damaged(error.to_string()))?;
-        if head.format.split('.').next() != FORMAT.split('.').next() {
-            return Err(damaged(format!(
-                "the bundle has format {:?}, and this tare reads \"{FORMAT}\"",
-                head.format
-            )));
-        }
+        let head = BundleHead::parse(&bytes).map_err(damaged)?;
         Ok(Bundle { folder: folder.to_owned(), digest: blake3::hash(&bytes).to_hex().to_string(), head })
     }
 

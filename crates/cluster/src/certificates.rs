@@ -26,9 +26,19 @@ pub struct MachineIdentity {
 
 /// As it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Stored {
-    machine: MachineIdentity,
-    certificate: Value,
+pub struct StoredCertificate {
+    pub machine: MachineIdentity,
+    pub certificate: Value,
+}
+
+impl StoredCertificate {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn parse(bytes: &[u8]) -> Result<StoredCertificate, String> {
+        foreign::json(bytes).map_err(|error| error.to_string())
+    }
 }
 
 impl MachineIdentity {
@@ -43,9 +53,10 @@ impl MachineIdentity {
         }
     }
 
-    fn file_name(&self) -> String {
+    /// What its certificate is found by.
+    pub(crate) fn hash(&self) -> String {
         let MachineIdentity { node, kernel, cpu, cpus, tare } = self;
-        format!("{}.json", short_hash(&[node, kernel, cpu, &cpus.to_string(), tare]))
+        short_hash(&[node, kernel, cpu, &cpus.to_string(), tare])
     }
 }
 
@@ -64,17 +75,25 @@ impl Certificates {
 
     /// The newest one of this machine, if there is one.
     pub fn get(&self, machine: &MachineIdentity) -> Option<Value> {
-        let bytes = foreign::read(&self.folder.join(machine.file_name()), FILE_BYTES_MAX).ok()?;
-        let stored: Stored = foreign::json(&bytes).ok()?;
+        let stored = self.get_stored(&machine.hash())?;
         (stored.machine == *machine).then_some(stored.certificate)
+    }
+
+    /// The one of the machine with this hash.
+    pub(crate) fn get_stored(&self, hash: &str) -> Option<StoredCertificate> {
+        StoredCertificate::parse(&foreign::read(&self.path(hash), FILE_BYTES_MAX).ok()?).ok()
+    }
+
+    fn path(&self, hash: &str) -> PathBuf {
+        self.folder.join(format!("{hash}.json"))
     }
 
     /// # Errors
     /// The file system refuses.
     pub fn put(&self, machine: &MachineIdentity, certificate: Value) -> io::Result<()> {
         fs::create_dir_all(&self.folder)?;
-        let stored = Stored { machine: machine.clone(), certificate };
-        whole::write(&self.folder.join(machine.file_name()), serde_json::to_string_pretty(&stored)? + "\n")
+        let stored = StoredCertificate { machine: machine.clone(), certificate };
+        whole::write(&self.path(&machine.hash()), serde_json::to_string_pretty(&stored)? + "\n")
     }
 }
 

@@ -64,6 +64,7 @@ fn make(store: &Path, machines: &str, seeds: usize) -> Batch {
         globals: Vec::new(),
         selftest: Selftest::None,
         certificate_days: 7,
+        push: None,
     };
     Batch::make(store, list, head).unwrap()
 }

@@ -11,6 +11,7 @@ mod clusters;
 mod documents;
 mod folders;
 mod http2;
+mod pushed;
 mod recordings;
 mod repositories;
 mod scratch;
@@ -108,6 +109,8 @@ pub const TARGETS: &[Target] = &[
     Target::new("machines", clusters::machines),
     Target::new("job_list", clusters::job_list),
     Target::new("queue", clusters::queue),
+    Target::new("push", pushed::push),
+    Target::new("bundle", pushed::bundle),
     Target::new("tool", tools::tool).with(&["dev/crosscheck/src/reading/recorded"]),
 ];
 

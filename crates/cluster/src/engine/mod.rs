@@ -108,6 +108,9 @@ pub struct Allocation {
 /// - **States are passing or final.** An engine that does not answer is [`EngineError::Unreachable`], and its caller asks again. A job
 ///   that the engine has forgotten is left out of the states. A state that the adapter does not know is active.
 /// - **The store is the same folder on every node**, and so are the repository and the program, or the adapter mounts them there.
+///   Where jobs push their bundles ([`BatchHead::push`](crate::BatchHead::push)) there is no store on a node: the adapter gives
+///   each job the token of the batch as [`TOKEN_VARIABLE`](crate::push::TOKEN_VARIABLE), on no command line and in nothing that
+///   others can read.
 /// - **Results are never read from the engine** (logs, termination messages, sidecars): a job pushes its bundle to the store.
 /// - [`Engine::clean_up`] removes everything that carries the name, after jobs were cancelled, and is no error if there is nothing.
 pub trait Engine: fmt::Debug {

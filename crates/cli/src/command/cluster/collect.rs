@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use tare_cluster::{BatchStatus, Collected, CollectedJob, JobState, collect};
+use tare_load::units::parse_size;
 use tare_report::{gather::gather, kept};
 
-use super::{BatchOptions, status};
+use super::{BatchOptions, listen, status};
 use crate::{exit::Outcome, output::paint};
 
 /// Check the bundles of a batch that have arrived, and print the runs that may be merged
@@ -13,16 +14,28 @@ use crate::{exit::Outcome, output::paint};
 /// Each bundle is checked once: every file has its hash, the run is the one that the job asks for, and its figures are computed again
 /// from its samples. The first whole bundle of a job counts; others of the same job are kept aside and named. Jobs without a bundle are
 /// named as missing, each with its reason. The folders of the runs are printed to stdout, one a line.
+///
+/// With `--listen` it first receives the bundles that jobs push which were submitted with `--push`: until each job has left one, or until
+/// Ctrl-C. It may be ended at any instant and started again: jobs try for ten minutes. Requests and answers are shown to be of the batch by
+/// its token, which is in none of them. Nothing is encrypted: across networks that are not yours use a tunnel, such as ssh -L.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   tare collect /shared/tare/quick-1f0c2a9b7d3e             the folders of its runs, and what is missing
   tare collect /shared/tare/quick-1f0c2a9b7d3e --json      with everything that is known of each bundle
+  tare collect batches/quick-1f0c2a9b7d3e --listen 10.0.0.1:7070
+                                                           receive the bundles of jobs that share no folder with this machine
 
 Exit codes: 0 there is a checked bundle of every job, 1 usage error, 4 a bundle was rejected, 5 jobs are missing.")]
 pub(crate) struct Args {
     #[command(flatten)]
     batch: BatchOptions,
+    /// First receive bundles on this address and port, until each job has left one; port 0 lets the kernel choose
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<String>,
+    /// A larger bundle is refused
+    #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = parse_size, requires = "listen")]
+    max_size: u64,
 }
 
 /// With `--json`.
@@ -65,6 +78,9 @@ struct PrintedMissing {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let batch = args.batch.open()?;
+    if let Some(address) = &args.listen {
+        listen::listen(&batch, address, args.max_size)?;
+    }
     let Collected { jobs, rejected, missing } = collect(&batch, &recompute)?;
     // What arrives from now on is taken in the next time.
     let now =

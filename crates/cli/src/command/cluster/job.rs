@@ -14,18 +14,18 @@ use std::{
         Arc,
         atomic::{AtomicU32, Ordering},
     },
-    time::{Duration, Instant},
 };
 
 use anyhow::{Context, bail, ensure};
+use clap::builder::PossibleValuesParser;
 use rustix::process::{Pid, Signal, getppid, kill_process, set_parent_process_death_signal};
 use tare_bench::{
     folder,
     record::{Ending, ending},
 };
 use tare_cluster::{
-    Allocation, AttemptOutcome, AttemptRecord, Attempts, Batch, BundleHead, Certificates, Committed,
-    MachineIdentity, Phase, PlannedJob, Received, Staging, engine,
+    Allocation, AttemptOutcome, AttemptRecord, Batch, BundleHead, Committed, EngineName, MachineIdentity,
+    Phase, Received, Staging, push::TOKEN_VARIABLE,
 };
 use tare_host::{
     environment::Environment,
@@ -36,22 +36,28 @@ use tare_report::kept;
 use tare_selftest::Certificate;
 use tare_service::document;
 
-use super::machine;
+use super::{
+    machine,
+    outbox::{Assignment, Outbox},
+};
 use crate::{
     exit::Outcome,
     output,
     workspace::{self, Global},
 };
 
-/// How long a store may be away before a run is given up.
-const STORED_WITHIN: Duration = Duration::from_secs(600);
-const STORE_AGAIN_AFTER: Duration = Duration::from_secs(5);
-
 /// Run one job of a batch. Started by an engine on a node, not by people
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The folder of the batch
-    batch: PathBuf,
+    /// The folder of the batch, which all nodes share
+    #[arg(required_unless_present = "push", conflicts_with = "push")]
+    batch: Option<PathBuf>,
+    /// The collector that gives the job, and that its bundle is pushed to. TARE_PUSH_TOKEN is the token of the batch
+    #[arg(long, value_name = "URL", requires = "engine")]
+    push: Option<String>,
+    /// The engine that started it
+    #[arg(long, value_parser = PossibleValuesParser::new(EngineName::ALL.map(EngineName::as_str)))]
+    engine: Option<String>,
 }
 
 /// Become another command of tare, which ends with the process that started it. Started by `tare job`, not by people
@@ -77,48 +83,47 @@ pub(crate) fn run_child(args: &ChildArgs) -> anyhow::Result<Outcome> {
 }
 
 pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
-    let batch = Batch::open(&args.batch)?;
-    let allocation = engine(batch.head.engine).allocation(&|name| std::env::var(name).ok())?;
-    let job = batch.list.jobs.get(allocation.position);
-    let job = job.with_context(|| format!("the batch has no job {}", allocation.position))?;
-    let attempt = Attempt::begin(&batch, job, &allocation)?;
+    let assignment = match (&args.batch, &args.push, &args.engine) {
+        (_, Some(url), Some(engine)) => Assignment::pushed(url, engine.parse().map_err(anyhow::Error::msg)?)?,
+        (Some(batch), ..) => Assignment::shared(batch)?,
+        _ => bail!("give the folder of a batch, or --push URL --engine ENGINE"),
+    };
+    let attempt = Attempt::begin(&assignment)?;
+    let Assignment { job, allocation, .. } = &assignment;
     tare_host::tell!("job {}, attempt {} on {}", job.name(), allocation.attempt, allocation.node);
     let done = attempt.run(global);
-    let outcome = match &done {
-        Ok(outcome) => outcome.clone(),
-        Err(error) => AttemptOutcome::Failed { reason: format!("{error:#}") },
-    };
-    attempt.show(Phase::Storing, Some(outcome));
+    match (&done, &assignment.outbox) {
+        (Err(error), _) => {
+            let reason = format!("{error:#}");
+            attempt.show(Phase::Storing, Some(AttemptOutcome::Failed { reason }));
+        }
+        // The collector writes that itself, and may have ended since.
+        (Ok(AttemptOutcome::Committed | AttemptOutcome::KeptAside), Outbox::Pushed { .. }) => {}
+        (Ok(outcome), _) => attempt.show(Phase::Storing, Some(outcome.clone())),
+    }
     done.map(|_| Outcome::Fine)
 }
 
 /// One attempt to run a job.
-struct Attempt<'b> {
-    batch: &'b Batch,
-    job: &'b PlannedJob,
-    allocation: &'b Allocation,
-    attempts: Attempts,
+struct Attempt<'a> {
+    assignment: &'a Assignment,
+    /// The one of the assignment.
+    batch: &'a Batch,
     began: String,
 }
 
-impl<'b> Attempt<'b> {
-    fn begin(
-        batch: &'b Batch,
-        job: &'b PlannedJob,
-        allocation: &'b Allocation,
-    ) -> anyhow::Result<Attempt<'b>> {
-        let (attempts, began) = (batch.attempts(job), now());
-        let attempt = Attempt { batch, job, allocation, attempts, began };
+impl<'a> Attempt<'a> {
+    fn begin(assignment: &'a Assignment) -> anyhow::Result<Attempt<'a>> {
+        let attempt = Attempt { assignment, batch: &assignment.batch, began: now() };
         attempt.record(Phase::Starting, None)?;
         Ok(attempt)
     }
 
     fn record(&self, phase: Phase, outcome: Option<AttemptOutcome>) -> anyhow::Result<()> {
-        let Allocation { attempt, node, .. } = self.allocation;
+        let Allocation { attempt, node, .. } = &self.assignment.allocation;
         let (began, since) = (self.began.clone(), now());
-        let record =
-            AttemptRecord { attempt: attempt.clone(), node: node.clone(), began, phase, since, outcome };
-        self.attempts.store(&record).with_context(|| format!("{}: attempts", self.batch.folder.display()))
+        let (attempt, node) = (attempt.clone(), node.clone());
+        self.assignment.record(&AttemptRecord { attempt, node, began, phase, since, outcome })
     }
 
     /// What is only shown is not worth a run: the store may be there again when the bundle is.
@@ -129,7 +134,7 @@ impl<'b> Attempt<'b> {
     }
 
     fn run(&self, global: &Global) -> anyhow::Result<AttemptOutcome> {
-        if self.batch.has_bundle(self.job) {
+        if self.assignment.has_bundle() {
             return Ok(AttemptOutcome::NotNeeded);
         }
         self.same_experiment()?;
@@ -142,15 +147,25 @@ impl<'b> Attempt<'b> {
         self.show(Phase::Measuring, None);
         let run = scratch.path().join("run");
         let out = ["--out".to_owned(), run.display().to_string()];
-        let ended = children.run(&[self.job.words(&self.batch.list.head), out.to_vec()].concat())?;
+        let words = self.assignment.job.words(&self.batch.list.head);
+        let ended = children.run(&[words, out.to_vec()].concat())?;
         let status = status_of(&run, ended)?;
         self.show(Phase::Storing, None);
-        let committed =
-            self.store_patiently(|| self.store(&run, status, &environment, certificate.as_ref()))?;
-        Ok(match committed {
-            Committed::First => AttemptOutcome::Committed,
-            Committed::Later => AttemptOutcome::KeptAside,
-        })
+        let stage = |batch: &Batch| self.stage(batch, &run, status, (&environment, certificate.as_ref()));
+        match self.assignment.store(scratch.path(), stage)? {
+            Committed::First | Committed::AlreadyHere => {
+                let place = match &self.assignment.outbox {
+                    Outbox::Shared => self.batch.bundle_folder(&self.assignment.job).display().to_string(),
+                    Outbox::Pushed { .. } => "with the collector".to_owned(),
+                };
+                tare_host::tell!("the bundle is there: {place}");
+                Ok(AttemptOutcome::Committed)
+            }
+            Committed::Later => {
+                tare_host::tell!("another attempt was first: this bundle is kept aside");
+                Ok(AttemptOutcome::KeptAside)
+            }
+        }
     }
 
     /// The options that every command of the job is given.
@@ -178,10 +193,12 @@ impl<'b> Attempt<'b> {
         children: &Children,
         scratch: &Path,
     ) -> anyhow::Result<Option<Certificate>> {
-        let machine = MachineIdentity::new(&self.allocation.node, environment, env!("CARGO_PKG_VERSION"));
+        let machine =
+            MachineIdentity::new(&self.assignment.allocation.node, environment, env!("CARGO_PKG_VERSION"));
         let folder = scratch.join("selftest");
         let Some(words) = machine::words(&self.batch.head.selftest, &folder) else { return Ok(None) };
-        if let Some(stored) = machine::stored(self.batch, &machine, jiff::Timestamp::now()) {
+        let known = self.assignment.certificate(&machine);
+        if let Some(stored) = machine::good(&self.batch.head, known, jiff::Timestamp::now()) {
             tare_host::tell!("the certificate of {} is used", stored.began);
             return Ok(Some(stored));
         }
@@ -192,56 +209,43 @@ impl<'b> Attempt<'b> {
             return Ok(None);
         };
         let certificate: Certificate = serde_json::from_slice(&bytes)?;
-        let stored = Certificates::of(self.batch).put(&machine, serde_json::to_value(&certificate)?);
-        stored.context("the certificate cannot be stored")?;
+        let stored = self.assignment.put_certificate(&machine, serde_json::to_value(&certificate)?);
+        match (stored, &self.assignment.outbox) {
+            // It is in the bundle; what is not there is only the time of the next job.
+            (Err(error), Outbox::Pushed { .. }) => {
+                tare_host::tell!("the certificate cannot be stored for other jobs: {error:#}");
+            }
+            (stored, _) => stored.context("the certificate cannot be stored")?,
+        }
         Ok(Some(certificate))
     }
 
-    /// A run of an hour is not lost because the store is not there for a minute.
-    fn store_patiently(&self, store: impl Fn() -> anyhow::Result<Committed>) -> anyhow::Result<Committed> {
-        let began = Instant::now();
-        loop {
-            match store() {
-                Err(error) if began.elapsed() < STORED_WITHIN && signals::received().is_none() => {
-                    tare_host::tell!("the bundle cannot be stored, and is tried again: {error:#}");
-                    std::thread::sleep(STORE_AGAIN_AFTER);
-                }
-                stored => return stored,
-            }
-        }
-    }
-
-    fn store(
+    /// Writes a bundle into the folder of a batch.
+    fn stage(
         &self,
+        batch: &Batch,
         run: &Path,
         status: i32,
-        environment: &Environment,
-        certificate: Option<&Certificate>,
+        (environment, certificate): (&Environment, Option<&Certificate>),
     ) -> anyhow::Result<Committed> {
-        let (job, Allocation { attempt, node, is_exclusive, .. }) = (self.job, self.allocation);
-        let mut staging = Staging::new(self.batch, job, attempt)?;
+        let job = &self.assignment.job;
+        let Allocation { attempt, node, is_exclusive, .. } = &self.assignment.allocation;
+        let mut staging = Staging::new(batch, job, attempt)?;
         staging.add_run(run)?;
         staging.add_file("environment.json", output::json(environment)?.as_bytes())?;
         if let Some(certificate) = certificate {
             staging.add_file("certificate.json", output::json(certificate)?.as_bytes())?;
         }
         let received = Received::here(*is_exclusive);
-        let wanted = self.batch.list.class(job).map_or(1, |class| class.cpus);
-        let mut head = BundleHead::new(self.batch, job, (attempt, node), self.began.clone(), now());
+        let wanted = batch.list.class(job).map_or(1, |class| class.cpus);
+        let mut head = BundleHead::new(batch, job, (attempt, node), self.began.clone(), now());
         env!("CARGO_PKG_VERSION").clone_into(&mut head.tare);
         head.status = status;
         head.shared = received.shared(wanted);
         head.received = received;
         head.is_certified = certificate.map(Certificate::is_good);
         head.findings().iter().for_each(|finding| tare_host::tell!("finding: {finding}"));
-        let committed = staging.commit(head)?;
-        match committed {
-            Committed::First => {
-                tare_host::tell!("the bundle is in {}", self.batch.bundle_folder(job).display())
-            }
-            Committed::Later => tare_host::tell!("another attempt was first: this bundle is kept aside"),
-        }
-        Ok(committed)
+        Ok(staging.commit(head)?)
     }
 }
 
@@ -306,6 +310,8 @@ impl Children {
         let own = std::process::id().to_string();
         let mut command = Command::new(workspace::program()?);
         command.args(["job-child", "--parent", &own, "--"]).args(&self.globals).args(words);
+        // What is measured has no business with it.
+        command.env_remove(TOKEN_VARIABLE);
         let mut child = command.spawn()?;
         self.running.store(child.id(), Ordering::Relaxed);
         // A signal that came before would have found no child.

@@ -2,16 +2,15 @@
 
 use std::path::Path;
 
-use tare_cluster::{Batch, Certificates, MachineIdentity, Selftest};
+use serde_json::Value;
+use tare_cluster::{BatchHead, Selftest};
 use tare_selftest::Certificate;
 
 /// The stored certificate of a machine, if it is young enough and has the trials that are asked for.
-pub(super) fn stored(batch: &Batch, machine: &MachineIdentity, now: jiff::Timestamp) -> Option<Certificate> {
-    let certificate = Certificates::of(batch).get(machine)?;
-    let certificate: Certificate = serde_json::from_value(certificate).ok()?;
-    let days = batch.head.certificate_days;
-    (is_young(&certificate, now, days) && has_trials(&certificate, &batch.head.selftest))
-        .then_some(certificate)
+pub(super) fn good(head: &BatchHead, stored: Option<Value>, now: jiff::Timestamp) -> Option<Certificate> {
+    let certificate: Certificate = serde_json::from_value(stored?).ok()?;
+    let is_young = is_young(&certificate, now, head.certificate_days);
+    (is_young && has_trials(&certificate, &head.selftest)).then_some(certificate)
 }
 
 fn is_young(certificate: &Certificate, now: jiff::Timestamp, days: u32) -> bool {

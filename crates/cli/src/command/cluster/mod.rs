@@ -4,7 +4,9 @@
 pub(crate) mod cancel;
 pub(crate) mod collect;
 pub(crate) mod job;
+mod listen;
 mod machine;
+mod outbox;
 pub(crate) mod plan;
 mod report;
 pub(crate) mod status;

@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 use clap::builder::PossibleValuesParser;
-use tare_cluster::{Batch, BatchHead, EngineName, EngineState, JobList, PlannedJob, Selftest, Start, engine};
+use tare_cluster::{
+    Batch, BatchHead, EngineName, EngineState, JobList, PlannedJob, Selftest, Start, collector_address,
+    engine,
+};
 use tare_host::spelling::suggestion;
 
 use super::{absolute, states};
@@ -20,6 +23,9 @@ use crate::{
 /// image of the machine class (Kubernetes). Everything of the batch lies in a folder of the store, which is printed: `tare status`,
 /// `cancel` and `collect` take it. To submit a list again submits what is missing, and nothing else: jobs that have left a bundle,
 /// wait or run are left alone.
+///
+/// With `--push` nodes need no shared folder: a job leaves its bundle with the `tare collect --listen` of the batch, at this address.
+/// Then the store is a folder of this machine. The token of the batch is in its folder, and in the environment of its jobs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -27,6 +33,7 @@ Examples:
   tare submit jobs.ndjson --engine slurm --store /shared/tare --selftest full       with all trials of the instrument on each machine
   tare submit jobs.ndjson --engine kubernetes --store /shared/tare --trust          the nodes have an image of their own
   tare submit jobs.ndjson --engine kubernetes --store /shared/tare --dry-run        only print the manifest, or the script for Slurm
+  tare submit jobs.ndjson --engine slurm --store batches --push http://10.0.0.1:7070   jobs push to `tare collect --listen 10.0.0.1:7070`
 
 Exit codes: 0 fine, 1 usage error, or the engine refused.")]
 pub(crate) struct Args {
@@ -35,9 +42,12 @@ pub(crate) struct Args {
     /// The engine of the cluster
     #[arg(long, value_parser = PossibleValuesParser::new(EngineName::ALL.map(EngineName::as_str)))]
     engine: String,
-    /// A folder that all machines share
+    /// A folder that all machines share; with --push a folder of this one
     #[arg(long, value_name = "DIR")]
     store: PathBuf,
+    /// Jobs push their bundles to the `tare collect --listen` at this address: http://HOST:PORT, as the nodes reach it
+    #[arg(long, value_name = "URL")]
+    push: Option<String>,
     /// How the instrument is tested on a machine that has no certificate: `quick` (a minute), `full`, `none`, or the names of trials
     #[arg(long, value_name = "FORM", default_value = "quick")]
     selftest: String,
@@ -86,6 +96,9 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     }
     let batch = Batch::make(&args.store, list, head)?;
     let _alone = batch.lock()?;
+    if batch.head.push.is_some() {
+        batch.make_token()?;
+    }
     let (submitted, missing) = look(&batch)?;
     if !missing.is_empty() {
         for line in engine(batch.head.engine).submit(&batch, &missing, &start(&batch))? {
@@ -100,7 +113,13 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
 fn start(batch: &Batch) -> Start {
     let root = ["--root".to_owned(), batch.head.root.display().to_string()];
     let program = batch.head.program.display().to_string();
-    let job = ["job".to_owned(), batch.folder.display().to_string()];
+    let job = match &batch.head.push {
+        None => vec!["job".to_owned(), batch.folder.display().to_string()],
+        Some(url) => {
+            let words = ["job", "--push", url, "--engine", batch.head.engine.as_str()];
+            words.map(str::to_owned).to_vec()
+        }
+    };
     Start { command: [&[program][..], &root, &batch.head.globals, &job].concat() }
 }
 
@@ -147,7 +166,7 @@ fn look(batch: &Batch) -> anyhow::Result<(Submitted, Vec<usize>)> {
 }
 
 fn print_submitted(submitted: &Submitted, args: &Args) -> anyhow::Result<Outcome> {
-    tell(submitted, args.dry_run);
+    tell(submitted, args);
     match &submitted.preview {
         _ if args.json => print_json(submitted)?,
         Some(preview) => print(preview)?,
@@ -156,23 +175,32 @@ fn print_submitted(submitted: &Submitted, args: &Args) -> anyhow::Result<Outcome
     Ok(Outcome::Fine)
 }
 
-fn tell(submitted: &Submitted, dry_run: bool) {
-    let would = if dry_run { "would be submitted" } else { "submitted" };
+fn tell(submitted: &Submitted, args: &Args) {
+    let would = if args.dry_run { "would be submitted" } else { "submitted" };
     let jobs = submitted.submitted.len();
     tare_host::tell!(
         "{jobs} jobs {would}; {} wait or run, {} have left a bundle",
         submitted.active,
         submitted.done
     );
-    if dry_run {
+    if args.dry_run {
         tare_host::tell!("the folder of the batch would be {}", submitted.batch.display());
     } else {
         tare_host::tell!("`tare status {}` shows how far they are", submitted.batch.display());
+        if args.push.is_some() {
+            tare_host::tell!(
+                "`tare collect {} --listen ADDRESS:PORT` receives their bundles: start it now",
+                submitted.batch.display()
+            );
+        }
     }
 }
 
 fn head(global: &Global, args: &Args) -> anyhow::Result<BatchHead> {
     let engine: EngineName = args.engine.parse().map_err(anyhow::Error::msg)?;
+    if let Some(url) = &args.push {
+        collector_address(url).context("--push")?;
+    }
     let (program, root) = on_nodes(args, engine, &global.find()?.folder)?;
     Ok(BatchHead {
         format: BatchHead::FORMAT.to_owned(),
@@ -184,6 +212,7 @@ fn head(global: &Global, args: &Args) -> anyhow::Result<BatchHead> {
         globals: global.words(),
         selftest: selftest(&args.selftest).context("--selftest")?,
         certificate_days: args.certificate_days,
+        push: args.push.clone(),
     })
 }
 

@@ -1,6 +1,8 @@
 //! Runs that are spread over machines: the commands without an engine, and with a real Slurm whose daemons are killed.
 
 mod lost;
+mod pushed;
+mod relay;
 mod site;
 
 use std::fs;

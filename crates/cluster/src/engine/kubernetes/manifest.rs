@@ -14,7 +14,7 @@ use k8s_openapi::{
         core::v1::{
             Affinity, Container, EnvVar, EnvVarSource, HostPathVolumeSource, ObjectFieldSelector,
             PersistentVolumeClaimVolumeSource, PodAffinityTerm, PodAntiAffinity, PodSpec, PodTemplateSpec,
-            ResourceRequirements, Toleration, Volume, VolumeMount,
+            ResourceRequirements, SecretKeySelector, Toleration, Volume, VolumeMount,
         },
     },
     apimachinery::pkg::{
@@ -28,6 +28,7 @@ use crate::{
     engine::{EngineError, EngineName, Start},
     job::short_hash,
     machines::{MachineClass, is_label_value},
+    push::TOKEN_VARIABLE,
 };
 
 /// Completions of a Job: the list of their places stays a small part of an object.
@@ -37,6 +38,8 @@ const MEMORY: &str = "2Gi";
 /// Time to stop services after SIGTERM. `tare job` needs half of it.
 const GRACE_S: i64 = 60;
 
+/// The key of the token in its Secret.
+const SECRET_KEY: &str = "token";
 /// All that is Tare's.
 const NAME_LABEL: (&str, &str) = ("app.kubernetes.io/name", "tare");
 /// Its value is the name of the batch.
@@ -190,13 +193,7 @@ fn pod(
     start: &Start,
 ) -> Result<PodSpec, EngineError> {
     let nodes = &class.kubernetes;
-    let store = batch.folder.parent().and_then(|store| store.to_str());
-    let store = store.ok_or_else(|| refusal("the path of the store is no UTF-8".to_owned()))?;
-    if store.contains(':') {
-        return Err(refusal(format!(
-            "the store {store:?} has a colon in its path: no volume can be mounted there"
-        )));
-    }
+    let store = store(batch)?;
     let tolerate = |key: &String| Toleration {
         key: Some(key.clone()),
         operator: Some("Exists".to_owned()),
@@ -217,11 +214,45 @@ fn pod(
         affinity: Some(alone()),
         containers: vec![Container {
             working_dir: Some(batch.head.root.display().to_string()),
-            ..container(class, positions, start, store)?
+            ..container(class, positions, start, &store)?
         }],
-        volumes: Some(vec![volume(class)?]),
+        volumes: match store {
+            Store::Mounted(_) => Some(vec![volume(class)?]),
+            Store::Pushed { .. } => None,
+        },
         ..PodSpec::default()
     })
+}
+
+/// Where a pod leaves its bundle.
+enum Store {
+    /// The folder that all pods mount.
+    Mounted(String),
+    /// A collector. The Secret with this name has the token of the batch; the user makes it, so that Tare needs no permission to.
+    Pushed { secret: String },
+}
+
+fn store(batch: &Batch) -> Result<Store, EngineError> {
+    if batch.head.push.is_some() {
+        return Ok(Store::Pushed { secret: secret(batch)? });
+    }
+    let store = batch.folder.parent().and_then(|store| store.to_str());
+    let store = store.ok_or_else(|| refusal("the path of the store is no UTF-8".to_owned()))?;
+    match store.contains(':') {
+        true => Err(refusal(format!(
+            "the store {store:?} has a colon in its path: no volume can be mounted there"
+        ))),
+        false => Ok(Store::Mounted(store.to_owned())),
+    }
+}
+
+/// The name of the Secret with the token of a batch whose jobs push their bundles.
+pub(super) fn secret(batch: &Batch) -> Result<String, EngineError> {
+    let name = label(batch)?;
+    match name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-') {
+        true => Ok(format!("tare-{name}")),
+        false => Err(refusal(format!("the folder {name:?} has a name that no Secret can have: rename it"))),
+    }
 }
 
 /// One job of Tare on a node at a time: CPUs are the job's own, caches and memory are not.
@@ -244,7 +275,7 @@ fn container(
     class: &MachineClass,
     positions: &[usize],
     start: &Start,
-    store: &str,
+    store: &Store,
 ) -> Result<Container, EngineError> {
     let image = class.kubernetes.image.clone();
     let image = image
@@ -269,28 +300,46 @@ fn container(
             ..EnvVarSource::default()
         }),
     };
+    let of_secret = |name: &str| EnvVarSource {
+        secret_key_ref: Some(SecretKeySelector {
+            name: name.to_owned(),
+            key: SECRET_KEY.to_owned(),
+            optional: None,
+        }),
+        ..EnvVarSource::default()
+    };
+    let mount = |path: &String| VolumeMount {
+        name: "store".to_owned(),
+        mount_path: path.clone(),
+        ..VolumeMount::default()
+    };
+    let mut variables = vec![
+        value(POSITIONS, spell(positions)),
+        value(CPUS, class.cpus.to_string()),
+        field(POD, "metadata.name"),
+        field(NODE, "spec.nodeName"),
+    ];
+    let mounts = match store {
+        Store::Mounted(path) => Some(vec![mount(path)]),
+        Store::Pushed { secret } => {
+            let (name, value_from) = (TOKEN_VARIABLE.to_owned(), Some(of_secret(secret)));
+            variables.push(EnvVar { name, value: None, value_from });
+            None
+        }
+    };
     Ok(Container {
         name: "tare".to_owned(),
         image: Some(image),
         image_pull_policy: Some("IfNotPresent".to_owned()),
         command: Some(start.command.iter().map(|word| verbatim(word)).collect()),
-        env: Some(vec![
-            value(POSITIONS, spell(positions)),
-            value(CPUS, class.cpus.to_string()),
-            field(POD, "metadata.name"),
-            field(NODE, "spec.nodeName"),
-        ]),
+        env: Some(variables),
         resources: Some(ResourceRequirements {
             requests: Some(amounts.clone()),
             limits: Some(amounts),
             claims: None,
         }),
         termination_message_policy: Some("FallbackToLogsOnError".to_owned()),
-        volume_mounts: Some(vec![VolumeMount {
-            name: "store".to_owned(),
-            mount_path: store.to_owned(),
-            ..VolumeMount::default()
-        }]),
+        volume_mounts: mounts,
         ..Container::default()
     })
 }

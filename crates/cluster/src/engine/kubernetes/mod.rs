@@ -117,6 +117,13 @@ async fn submit(
         let was_there = if is_new { "" } else { ", which was there" };
         submitted.push(format!("Job {name} of class {class}: {number}{was_there}"));
     }
+    if batch.head.push.is_some() {
+        submitted.push(format!(
+            "its pods wait for a Secret with the token: kubectl create secret generic {} --from-file=token={}",
+            manifest::secret(batch)?,
+            batch.folder.join("token").display()
+        ));
+    }
     Ok(submitted)
 }
 

@@ -15,7 +15,12 @@ use std::{
 use tare_host::{foreign, whole};
 
 use super::{Allocation, Engine, EngineError, EngineState, Start, Variables, ask, ask_with};
-use crate::{batch::Batch, engine_name::EngineName, machines::MachineClass};
+use crate::{
+    batch::{Batch, BatchError},
+    engine_name::EngineName,
+    machines::MachineClass,
+    push::TOKEN_VARIABLE,
+};
 use queue::ARRAY_MAX;
 
 /// Debian's package of all these programs.
@@ -32,7 +37,7 @@ impl Engine for Slurm {
     fn submit(&self, batch: &Batch, positions: &[usize], start: &Start) -> Result<Vec<String>, EngineError> {
         let submit = |(class, of_array): &(&MachineClass, Vec<usize>)| {
             let script = script(of_array[0] / ARRAY_MAX, start)?;
-            let array = sbatch(&options(batch, class, of_array), &script, &script_path(batch))?;
+            let array = sbatch(&options(batch, class, of_array), &script, batch)?;
             Ok(format!("array {array} of class {}: {}", class.name, several(of_array.len())))
         };
         arrays(batch, positions).iter().map(submit).collect()
@@ -44,7 +49,11 @@ impl Engine for Slurm {
             let path = script_path(batch).display().to_string();
             let words = [&["sbatch".to_owned()], &options(batch, class, of_array)[..], &[path]].concat();
             let command = shlex::try_join(words.iter().map(String::as_str)).map_err(unquotable)?;
-            Ok(format!("{script}# The command that submits it:\n# {command}\n"))
+            let token = match batch.head.push.is_some() {
+                true => format!("# The token of the batch is in its environment, as {TOKEN_VARIABLE}.\n"),
+                false => String::new(),
+            };
+            Ok(format!("{script}# The command that submits it:\n# {command}\n{token}"))
         };
         let shown: Result<Vec<String>, EngineError> = arrays(batch, positions).iter().map(shown).collect();
         Ok(shown?.join("\n"))
@@ -102,6 +111,10 @@ impl Engine for Slurm {
     }
 
     fn look_at(&self, batch: &Batch, attempt: Option<&str>) -> Option<String> {
+        if batch.head.push.is_some() {
+            let log = log_path(Path::new(""), attempt?)?;
+            return Some(format!("{}{} on the node", node_logs(batch), log.display()));
+        }
         let path = match attempt {
             Some(attempt) => log_path(&batch.logs(), attempt).filter(|path| path.is_file())?,
             None => batch.logs(),
@@ -129,6 +142,11 @@ fn arrays<'b>(batch: &'b Batch, positions: &[usize]) -> Vec<(&'b MachineClass, V
     batch.list.head.classes.iter().flat_map(of_class).collect()
 }
 
+/// What the names of outputs begin with where nodes have no folder of the batch. Slurm opens them on the node, and makes no folders.
+fn node_logs(batch: &Batch) -> String {
+    format!("/tmp/{}-", batch.name())
+}
+
 fn script_path(batch: &Batch) -> PathBuf {
     batch.folder.join("job.sh")
 }
@@ -147,8 +165,12 @@ fn array_names(batch: &Batch) -> Vec<String> {
 fn options(batch: &Batch, class: &MachineClass, positions: &[usize]) -> Vec<String> {
     let array = positions.first().map_or(0, |first| first / ARRAY_MAX);
     let elements: Vec<String> = positions.iter().map(|position| (position % ARRAY_MAX).to_string()).collect();
+    let logs = match batch.head.push.is_some() {
+        true => node_logs(batch),
+        false => format!("{}/", batch.logs().display()),
+    };
     // Slurm has names of its own in the names of outputs.
-    let logs = batch.logs().display().to_string().replace('%', "%%");
+    let logs = logs.replace('%', "%%");
     let mut words = vec![
         "--parsable".to_owned(),
         format!("--job-name={}", queue::array_name(&batch.name(), array)),
@@ -161,7 +183,7 @@ fn options(batch: &Batch, class: &MachineClass, positions: &[usize]) -> Vec<Stri
         "--mem=0".to_owned(),
         "--requeue".to_owned(),
         "--open-mode=append".to_owned(),
-        format!("--output={logs}/%A_%a.log"),
+        format!("--output={logs}%A_%a.log"),
         format!("--chdir={}", batch.head.root.display()),
     ];
     words.extend(class.time_limit.map(|limit| format!("--time={}", limit.as_secs().div_ceil(60))));
@@ -177,11 +199,19 @@ fn script(array: usize, start: &Start) -> Result<String, EngineError> {
 }
 
 /// The number of the array. The script lies in the folder of the batch, which only its owner writes to.
-fn sbatch(words: &[String], script: &str, path: &Path) -> Result<String, EngineError> {
+fn sbatch(words: &[String], script: &str, batch: &Batch) -> Result<String, EngineError> {
+    let path = script_path(batch);
     let unwritten = |source| EngineError::Run { program: path.display().to_string(), source };
-    whole::write(path, script).map_err(unwritten)?;
+    whole::write(&path, script).map_err(unwritten)?;
     let mut command = Command::new("sbatch");
-    without_job(command.args(words).arg(path));
+    without_job(command.args(words).arg(&path));
+    // Slurm gives a job the environment of this command. It shows scripts and command lines, and no environment.
+    command.env_remove(TOKEN_VARIABLE);
+    if batch.head.push.is_some() {
+        let none =
+            |error: BatchError| EngineError::Batch { engine: EngineName::Slurm, reason: error.to_string() };
+        command.env(TOKEN_VARIABLE, batch.token().map_err(none)?.reveal());
+    }
     let text = said(ask_with(&mut command, "sbatch", PACKAGE)?, "sbatch")?;
     // With several clusters their name follows.
     let array = text.trim().split(';').next().unwrap_or_default();

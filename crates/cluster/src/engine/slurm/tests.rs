@@ -71,3 +71,24 @@ fn what_a_program_says_is_an_error_in_one_line() {
     let missing = ask("no-such-program-of-slurm", PACKAGE, &[]).unwrap_err().to_string();
     insta::assert_snapshot!(missing, @"no-such-program-of-slurm is not installed here: Debian's package slurm-client provides it");
 }
+
+#[test]
+fn a_job_that_pushes_has_its_token_on_no_command_line_and_in_no_script() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut batch = batch(folder.path(), 1);
+    batch.head.push = Some("http://10.0.0.1:7070".to_owned());
+    let token = batch.make_token().unwrap();
+    assert_eq!(batch.make_token().unwrap(), token, "it stays the same");
+    let start =
+        Start { command: ["tare", "job", "--push", "http://10.0.0.1:7070"].map(str::to_owned).to_vec() };
+    let shown = Slurm.preview(&batch, &[0, 1], &start).unwrap();
+    assert!(shown.contains(TOKEN_VARIABLE) && !shown.contains(token.reveal()), "{shown}");
+    let logs = format!("/tmp/{}-", batch.name());
+    assert!(shown.contains(&format!("--output={logs}%A_%a.log")), "{shown}");
+    assert_eq!(Slurm.look_at(&batch, Some("17-3.2")), Some(format!("{logs}17_3.log on the node")));
+    let path = batch.folder.join("token");
+    assert_eq!(
+        std::os::unix::fs::PermissionsExt::mode(&path.metadata().unwrap().permissions()) & 0o777,
+        0o600
+    );
+}

@@ -133,3 +133,29 @@ proptest! {
         prop_assert!(stem.len() <= 54 && stem.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'));
     }
 }
+
+#[test]
+fn a_job_that_pushes_its_bundle_mounts_nothing_and_has_the_token_by_a_secret() {
+    let store = tempfile::tempdir().unwrap();
+    let mut batch = kubernetes_batch(store.path(), 1);
+    batch.head.push = Some("http://10.0.0.1:7070".to_owned());
+    batch.list.head.classes[0].kubernetes.claim = None;
+    let token = batch.make_token().unwrap();
+    let planned = of(&batch, &[0, 1]);
+    for planned in &planned {
+        let pod = planned.object.spec.as_ref().unwrap().template.spec.as_ref().unwrap();
+        let container = &pod.containers[0];
+        assert_eq!((&pod.volumes, &container.volume_mounts), (&None, &None));
+        let variable =
+            container.env.iter().flatten().find(|variable| variable.name == TOKEN_VARIABLE).unwrap();
+        let secret = variable.value_from.as_ref().unwrap().secret_key_ref.as_ref().unwrap();
+        assert_eq!(
+            (secret.name.as_str(), secret.key.as_str()),
+            (&*format!("tare-{}", batch.name()), "token")
+        );
+        assert!(!serde_json::to_string(&planned.object).unwrap().contains(token.reveal()));
+    }
+    batch.folder = "/srv/Quick".into();
+    let refused = manifests(&batch, &[0], &start(&["tare"]), |_| 0).unwrap_err().to_string();
+    insta::assert_snapshot!(refused, @r#"Kubernetes: the folder "Quick" has a name that no Secret can have: rename it"#);
+}

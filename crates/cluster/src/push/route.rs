@@ -1,0 +1,154 @@
+//! Which requests there are, as methods and paths.
+
+use std::fmt;
+
+/// A longer path is none of these.
+const PATH_BYTES_MAX: usize = 400;
+/// The longest name of a pod.
+const ATTEMPT_BYTES_MAX: usize = 253;
+/// Digits in the name of a certificate.
+const CERTIFICATE_DIGITS: usize = 16;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verb {
+    Get,
+    Put,
+}
+
+impl Verb {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Verb::Get => "GET",
+            Verb::Put => "PUT",
+        }
+    }
+}
+
+/// What a request is about. A job is its place in the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Route {
+    Job { position: usize },
+    Attempt { position: usize, attempt: String },
+    Bundle { position: usize, attempt: String },
+    ReadCertificate { name: String },
+    Certificate { name: String },
+}
+
+impl Route {
+    /// Nothing if there is no such request. What is read has one spelling.
+    pub fn parse(verb: &str, path: &str) -> Option<Route> {
+        if path.len() > PATH_BYTES_MAX {
+            return None;
+        }
+        let parts: Vec<&str> = path.strip_prefix("/v1/")?.split('/').collect();
+        let position = |text: &str| {
+            let position = text.parse::<usize>().ok()?;
+            (position.to_string() == text).then_some(position)
+        };
+        Some(match (verb, &parts[..]) {
+            ("GET", ["jobs", place]) => Route::Job { position: position(place)? },
+            ("PUT", ["jobs", place, "attempts", attempt]) if is_attempt(attempt) => {
+                Route::Attempt { position: position(place)?, attempt: (*attempt).to_owned() }
+            }
+            ("PUT", ["jobs", place, "bundles", attempt]) if is_attempt(attempt) => {
+                Route::Bundle { position: position(place)?, attempt: (*attempt).to_owned() }
+            }
+            ("GET", ["certificates", name]) if is_certificate(name) => {
+                Route::ReadCertificate { name: (*name).to_owned() }
+            }
+            ("PUT", ["certificates", name]) if is_certificate(name) => {
+                Route::Certificate { name: (*name).to_owned() }
+            }
+            _ => return None,
+        })
+    }
+
+    pub fn verb(&self) -> Verb {
+        match self {
+            Route::Job { .. } | Route::ReadCertificate { .. } => Verb::Get,
+            Route::Attempt { .. } | Route::Bundle { .. } | Route::Certificate { .. } => Verb::Put,
+        }
+    }
+}
+
+/// Its path.
+impl fmt::Display for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Route::Job { position } => write!(f, "/v1/jobs/{position}"),
+            Route::Attempt { position, attempt } => write!(f, "/v1/jobs/{position}/attempts/{attempt}"),
+            Route::Bundle { position, attempt } => write!(f, "/v1/jobs/{position}/bundles/{attempt}"),
+            Route::ReadCertificate { name } | Route::Certificate { name } => {
+                write!(f, "/v1/certificates/{name}")
+            }
+        }
+    }
+}
+
+/// It becomes part of a path.
+pub fn is_attempt(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-.".contains(&byte);
+    text.len() <= ATTEMPT_BYTES_MAX
+        && text.bytes().all(is_plain)
+        && text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// The same of the name of a batch.
+pub fn is_batch(text: &str) -> bool {
+    is_attempt(&text.replace('_', "-"))
+}
+
+fn is_certificate(text: &str) -> bool {
+    text.len() == CERTIFICATE_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_has_one_spelling() {
+        let attempt = || "17-3.0".to_owned();
+        let routes = [
+            Route::Job { position: 0 },
+            Route::Attempt { position: 17, attempt: attempt() },
+            Route::Bundle { position: usize::MAX, attempt: attempt() },
+            Route::ReadCertificate { name: "0123456789abcdef".to_owned() },
+            Route::Certificate { name: "0123456789abcdef".to_owned() },
+        ];
+        for route in routes {
+            let path = route.to_string();
+            assert_eq!(Route::parse(route.verb().as_str(), &path), Some(route.clone()));
+            let other = if route.verb() == Verb::Get { "PUT" } else { "GET" };
+            assert_ne!(Route::parse(other, &path), Some(route));
+            assert_eq!(Route::parse("DELETE", &path), None);
+        }
+    }
+
+    #[test]
+    fn what_leads_elsewhere_is_no_request() {
+        for path in [
+            "",
+            "/",
+            "/v1/jobs",
+            "/v1/jobs/",
+            "/v1/jobs/01",
+            "/v1/jobs/+1",
+            "/v1/jobs/-1",
+            "/v1/jobs/99999999999999999999",
+            "/v1/jobs/1/bundles",
+            "/v1/jobs/1/bundles/",
+            "/v1/jobs/1/bundles/..",
+            "/v1/jobs/1/bundles/.x",
+            "/v1/jobs/1/bundles/a%2fb",
+            "/v1/jobs/1/bundles/a/b",
+            "/v1/jobs/1/bundles/a?x",
+            "/v1/certificates/0123",
+            "/v1/certificates/../../etc/pass",
+            "/v2/jobs/1",
+        ] {
+            assert_eq!((Route::parse("PUT", path), Route::parse("GET", path)), (None, None), "{path}");
+        }
+        assert_eq!(Route::parse("PUT", &format!("/v1/jobs/1/bundles/{}", "a".repeat(300))), None);
+    }
+}
