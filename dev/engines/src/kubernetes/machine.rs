@@ -70,7 +70,8 @@ pub(super) fn start(folder: &Path, name: &str) -> Result<()> {
         fs::create_dir_all(own.join(part))?;
     }
     let own = own.display().to_string();
-    let words = ["--net", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"];
+    let words =
+        ["--net", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"];
     let first = ["--", "/bin/sh", "-c", FIRST, "sh", &own, name];
     let words: Vec<String> = words.iter().chain(&first).map(|word| (*word).to_owned()).collect();
     processes::start(folder, name, &programs::path("unshare")?, &words)?;

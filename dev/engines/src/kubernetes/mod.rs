@@ -75,7 +75,8 @@ impl KubernetesCluster {
             missing.push(format!("programs are not installed: apt-get install {}", packages.join(" ")));
         }
         if thread::available_parallelism().map_or(1, usize::from) < 2 {
-            missing.push("it needs two CPUs: one is given to a pod, one is left for everything else".to_owned());
+            missing
+                .push("it needs two CPUs: one is given to a pod, one is left for everything else".to_owned());
         }
         missing
     }
@@ -225,7 +226,8 @@ impl KubernetesCluster {
         let key = format!("--service-account-private-key-file={}", hub(&self.folder, "accounts.key"));
         let certificates = format!("--cert-dir={}", hub(&self.folder, "controllers"));
         let times = ["--node-monitor-grace-period=16s", "--node-monitor-period=2s"];
-        let words = [&credentials, &key, &certificates, "--leader-elect=false", CONTROLLERS, times[0], times[1]];
+        let words =
+            [&credentials, &key, &certificates, "--leader-elect=false", CONTROLLERS, times[0], times[1]];
         self.start_control("kube-controller-manager", &words)
     }
 
@@ -299,9 +301,15 @@ impl KubernetesCluster {
     pub fn wait(&self, nodes: usize) -> Result<()> {
         let words = [nodes.to_string(), READY_WITHIN.as_secs().to_string()];
         let waited = output(
-            Command::new(self.programs.kubernetes()).arg("wait").arg(self.kubeconfig()).args(words).env("NO_PROXY", "*"),
+            Command::new(self.programs.kubernetes())
+                .arg("wait")
+                .arg(self.kubeconfig())
+                .args(words)
+                .env("NO_PROXY", "*"),
         );
-        waited.map(drop).with_context(|| format!("the cluster is not ready: see {}/log", self.folder.display()))
+        waited
+            .map(drop)
+            .with_context(|| format!("the cluster is not ready: see {}/log", self.folder.display()))
     }
 
     /// The value of KUBECONFIG, by which `tare` and `kubectl` find it.
@@ -331,7 +339,9 @@ impl KubernetesCluster {
     /// A line for each daemon, each node and each pod.
     pub fn status(&self) -> String {
         let line = |name: &String| match processes::pid(&self.folder, name) {
-            Some(outer) => format!("{name} runs as process {}\n", processes::child_of(outer).unwrap_or(outer)),
+            Some(outer) => {
+                format!("{name} runs as process {}\n", processes::child_of(outer).unwrap_or(outer))
+            }
             None => format!("{name} does not run\n"),
         };
         let daemons: String = processes::names(&self.folder).iter().map(line).collect();

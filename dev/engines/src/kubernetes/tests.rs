@@ -44,7 +44,8 @@ fn wait_for(what: &str, yes: impl Fn() -> bool) {
 /// Interfaces of this machine.
 fn interfaces() -> Vec<String> {
     let entries = fs::read_dir("/sys/class/net").unwrap().flatten();
-    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
 }
