@@ -23,12 +23,20 @@ pub(super) const HUB: &str = "hub";
 /// Its address.
 pub(super) const HUB_ADDRESS: &str = "10.77.0.1";
 
-/// What the first process does: what programs write at fixed places lies in the folder $1 of the machine, and sockets in memory. It
-/// then waits for orphans, as the shell does while it waits for a child.
+/// What the first process does: what programs write at fixed places lies in the folder $1 of the machine, and sockets in memory. The
+/// kubelet finds the settings of the kernel that it wants, and so changes none: they are those of all of this computer. It then waits
+/// for orphans, as the shell does while it waits for a child.
 const FIRST: &str = r#"set -e
 mount --bind "$1/lib" /var/lib
 mount --bind "$1/log" /var/log
 mount -t tmpfs -o mode=755 tmpfs /run
+for setting in vm/overcommit_memory=1 vm/panic_on_oom=0 kernel/panic=10 kernel/panic_on_oops=1 \
+    kernel/keys/root_maxkeys=1000000 kernel/keys/root_maxbytes=25000000; do
+    file=/proc/sys/${setting%=*}
+    own=$1/${setting%%/*}.${setting##*/}
+    echo "${setting#*=}" >"$own"
+    mount --bind "$own" "$file"
+done
 echo "$2" >/proc/sys/kernel/hostname
 ip link set lo up
 : >"$1/ready"

@@ -41,7 +41,14 @@ fn wait_for(what: &str, yes: impl Fn() -> bool) {
     }
 }
 
-/// Interfaces of this machine.
+/// What a cluster must not change of this machine: its interfaces, mounts, and settings of the kernel that a kubelet would make.
+fn machine_state() -> (Vec<String>, String, Vec<String>) {
+    let settings = ["vm/overcommit_memory", "kernel/panic", "kernel/panic_on_oops", "net/ipv4/ip_forward"];
+    let setting = |name: &&str| fs::read_to_string(format!("/proc/sys/{name}")).unwrap();
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+    (interfaces(), mounts, settings.iter().map(setting).collect())
+}
+
 fn interfaces() -> Vec<String> {
     let entries = fs::read_dir("/sys/class/net").unwrap().flatten();
     let mut names: Vec<String> =
@@ -55,7 +62,7 @@ fn a_cluster_is_ended_with_its_pods_and_leaves_nothing() {
     let Some(programs) = programs_here() else { return };
     let parent = tempfile::tempdir().unwrap();
     let folder = parent.path().canonicalize().unwrap().join("kubernetes");
-    let before = (interfaces(), fs::read_to_string("/proc/self/mounts").unwrap());
+    let before = machine_state();
     let cluster = KubernetesCluster::up(&folder, 2, &programs).unwrap();
     let again = KubernetesCluster::up(&folder, 2, &programs).unwrap_err().to_string();
     assert!(again.contains("there is a cluster already"), "{again}");
@@ -64,7 +71,7 @@ fn a_cluster_is_ended_with_its_pods_and_leaves_nothing() {
     assert_eq!(text.matches(" runs as process ").count(), 12, "{text}");
     assert!(text.contains("node n1 is ready") && text.contains("node n2 is ready"), "{text}");
     assert!(!left(&folder).is_empty() && !cgroups::all(&cgroups::prefix(&folder)).is_empty());
-    assert_eq!((interfaces(), fs::read_to_string("/proc/self/mounts").unwrap()), before);
+    assert_eq!(machine_state(), before);
 
     // The API server is killed and started again, and a node is cut off and comes back.
     cluster.signal("kube-apiserver", Signal::KILL).unwrap();
@@ -79,7 +86,7 @@ fn a_cluster_is_ended_with_its_pods_and_leaves_nothing() {
     KubernetesCluster::open(&folder).unwrap().down().unwrap();
     assert_eq!((left(&folder), folder.exists()), (Vec::new(), false));
     assert_eq!(cgroups::all(&cgroups::prefix(&folder)), Vec::<PathBuf>::new());
-    assert_eq!((interfaces(), fs::read_to_string("/proc/self/mounts").unwrap()), before);
+    assert_eq!(machine_state(), before);
     assert!(KubernetesCluster::open(&folder).is_err());
 }
 
