@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -12,8 +13,11 @@ import (
 	"time"
 
 	core "k8s.io/api/core/v1"
+	rbac "k8s.io/api/rbac/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/util/cert"
 	"k8s.io/client-go/util/keyutil"
@@ -33,6 +37,8 @@ func run(name string, words []string) error {
 		return wait(words[0], words[1], words[2])
 	case name == "list" && len(words) == 1:
 		return list(words[0])
+	case name == "grant" && len(words) == 2:
+		return grant(words[0], words[1])
 	}
 	return fmt.Errorf("unknown program %q, or a wrong number of words", name)
 }
@@ -179,4 +185,42 @@ func list(kubeconfig string) error {
 		fmt.Printf("pod %s/%s on %q: %s %s\n", pod.Namespace, pod.Name, pod.Spec.NodeName, pod.Status.Phase, pod.Status.Reason)
 	}
 	return nil
+}
+
+// grant creates the Roles of a file and their bindings, as `kubectl apply` would.
+func grant(kubeconfig, file string) error {
+	client, err := connect(kubeconfig)
+	if err != nil {
+		return err
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	documents := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
+	for {
+		document, err := documents.Read()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		object, _, err := scheme.Codecs.UniversalDeserializer().Decode(document, nil, nil)
+		if err != nil {
+			return err
+		}
+		ctx, api := context.Background(), client.RbacV1()
+		switch object := object.(type) {
+		case *rbac.Role:
+			_, err = api.Roles("default").Create(ctx, object, meta.CreateOptions{})
+		case *rbac.RoleBinding:
+			_, err = api.RoleBindings("default").Create(ctx, object, meta.CreateOptions{})
+		default:
+			err = fmt.Errorf("%s: only roles and their bindings can be granted", file)
+		}
+		if err != nil {
+			return err
+		}
+	}
 }

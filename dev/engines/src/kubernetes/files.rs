@@ -16,7 +16,10 @@ pub(super) fn hub(folder: &Path, name: &str) -> String {
     folder.join(machine::HUB).join(name).display().to_string()
 }
 
-/// The credentials of a user: `admin` or the name of a node.
+/// The user that has no rights but those that are granted.
+pub(super) const GUEST: &str = "alice";
+
+/// The credentials of a user: `admin`, [`GUEST`] or the name of a node.
 pub(super) fn kubeconfig(folder: &Path, user: &str) -> PathBuf {
     folder.join(format!("{user}.kubeconfig"))
 }
@@ -25,9 +28,11 @@ pub(super) fn kubeconfig(folder: &Path, user: &str) -> PathBuf {
 pub(super) fn write_credentials(folder: &Path, nodes: usize, port: u16) -> Result<()> {
     let authority = hub(folder, "authority.crt");
     let inner = format!("https://{}:6443", machine::HUB_ADDRESS);
+    let outer = format!("https://127.0.0.1:{port}");
     // A node may only do what is about itself.
     let mut users = vec![
-        ("admin".to_owned(), "admin".to_owned(), "system:masters", format!("https://127.0.0.1:{port}")),
+        ("admin".to_owned(), "admin".to_owned(), "system:masters", outer.clone()),
+        (GUEST.to_owned(), GUEST.to_owned(), "guests", outer),
         ("control".to_owned(), "control".to_owned(), "system:masters", inner.clone()),
     ];
     users.extend((1..=nodes).map(|number| {

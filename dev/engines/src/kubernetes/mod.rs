@@ -317,6 +317,21 @@ impl KubernetesCluster {
         kubeconfig(&self.folder, "admin")
     }
 
+    /// The same of the user `alice`, that has no rights but those that are granted.
+    pub fn guest_kubeconfig(&self) -> PathBuf {
+        kubeconfig(&self.folder, files::GUEST)
+    }
+
+    /// Creates the Roles of a file in the namespace `default`, and their bindings.
+    ///
+    /// # Errors
+    /// The API refuses them.
+    pub fn grant(&self, roles: &Path) -> Result<()> {
+        let mut grant = Command::new(self.programs.kubernetes());
+        grant.arg("grant").arg(self.kubeconfig()).arg(roles).env("NO_PROXY", "*");
+        output(&mut grant).map(drop)
+    }
+
     /// Sends a signal to a daemon: `kube-apiserver`, `kube-scheduler`, `kube-controller-manager`, `etcd`, or `kubelet-n1` or
     /// `containerd-n1` of a node.
     ///
