@@ -64,8 +64,7 @@ impl Bench {
         fs::create_dir(root.join("store")).unwrap();
         let machines = MACHINES.replace("IMAGE", IMAGE);
         workspace.write("nodes.toml", &machines.replace("STORE", root.join("store").to_str().unwrap()));
-        let kubernetes =
-            KubernetesCluster::up_guarded(&root.join("kubernetes"), 3, &programs).unwrap();
+        let kubernetes = KubernetesCluster::up_guarded(&root.join("kubernetes"), 3, &programs).unwrap();
         let bench = Bench { workspace, kubernetes };
         bench.load_image();
         // All is done by a user that may do what the guide says, and nothing else.
