@@ -67,9 +67,6 @@ impl Bench {
         let kubernetes = KubernetesCluster::up_guarded(&root.join("kubernetes"), 3, &programs).unwrap();
         let bench = Bench { workspace, kubernetes };
         bench.load_image();
-        // All is done by a user that may do what the guide says, and nothing else.
-        let roles = real_root().join("docs/examples/kubernetes-role.yaml");
-        bench.kubernetes.cluster.grant(&roles).unwrap();
         Some(bench)
     }
 
@@ -127,8 +124,12 @@ impl Bench {
         serde_json::from_str(&self.expect(&format!("{words} --json"), status)).unwrap()
     }
 
+    /// Its exit status says whether a job is missing.
     fn status(&self, batch: &Path) -> Value {
-        self.json(&format!("status {}", batch.display()), 0)
+        let output = self.tare(&format!("status {} --json", batch.display()));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(matches!(output.status.code(), Some(0 | 5)), "{said}");
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
     }
 
     #[track_caller]
@@ -158,7 +159,7 @@ fn whatever_is_killed_of_a_kubernetes_each_job_counts_once_or_is_named() {
     let plan = "plan experiments/tiny.toml --on nodes.toml --seeds 3 --seed 5 --output jobs.ndjson";
     bench.expect(plan, 0);
     let submit = "submit jobs.ndjson --engine kubernetes --store store --trust --selftest honest,cache";
-    let batch = PathBuf::from(bench.expect(submit, 0).trim_end());
+    let batch = submit_with_the_role_of_the_guide(&bench, submit);
     bench.wait(&batch, "all nodes work", |jobs| {
         jobs.iter().all(|job| is(job, "running") && !job["detail"].as_str().unwrap_or_default().is_empty())
     });
@@ -193,6 +194,17 @@ fn whatever_is_killed_of_a_kubernetes_each_job_counts_once_or_is_named() {
     let collected = bench.json(&format!("collect {}", batch.display()), 0);
     check(&collected);
     clean_up(&bench, &batch);
+}
+
+/// All is done by a user that may do what the guide says, and nothing else.
+fn submit_with_the_role_of_the_guide(bench: &Bench, submit: &str) -> PathBuf {
+    let refused = bench.tare(submit);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(1), "{said}");
+    assert!(said.contains("\"list\"") && said.contains("jobs") && said.contains("alice"), "{said}");
+    let roles = real_root().join("docs/examples/kubernetes-role.yaml");
+    bench.kubernetes.cluster.grant(&roles).unwrap();
+    PathBuf::from(bench.expect(submit, 0).trim_end())
 }
 
 /// In the meantime nothing is known of jobs without a bundle, which is no error.
