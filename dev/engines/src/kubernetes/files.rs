@@ -45,7 +45,8 @@ pub(super) fn write_credentials(folder: &Path, nodes: usize, port: u16) -> Resul
         tokens += &format!("{token},{user},{user},\"{group}\"\n");
         let text = format!(
             "apiVersion: v1\nkind: Config\ncurrent-context: tare\n\
-             clusters:\n- name: tare\n  cluster: {{server: {server:?}, certificate-authority: {authority:?}, tls-server-name: kubernetes}}\n\
+             clusters:\n- name: tare\n  cluster: {{server: {server:?}, certificate-authority: {authority:?}, \
+             tls-server-name: kubernetes}}\n\
              users:\n- name: {name}\n  user: {{token: {token}}}\n\
              contexts:\n- name: tare\n  context: {{cluster: tare, user: {name}, namespace: default}}\n"
         );
@@ -76,11 +77,15 @@ pub(super) fn write_node(folder: &Path, number: usize, cgroup: &str) -> Result<(
     fs::create_dir_all(own.join("cni"))?;
     let own_text = own.display();
     let network = format!(
-        r#"{{"cniVersion":"0.4.0","name":"pods","plugins":[{{"type":"bridge","bridge":"cni0","isGateway":true,"ipam":{{"type":"host-local","ranges":[[{{"subnet":"10.99.{number}.0/24"}}]],"routes":[{{"dst":"0.0.0.0/0"}}]}}}}]}}"#
+        r#"{{"cniVersion": "0.4.0", "name": "pods", "plugins": [{{
+  "type": "bridge", "bridge": "cni0", "isGateway": true, "ipam": {{
+    "type": "host-local", "ranges": [[{{"subnet": "10.99.{number}.0/24"}}]], "routes": [{{"dst": "0.0.0.0/0"}}]
+  }}
+}}]}}"#
     );
     fs::write(own.join("cni/10-pods.conflist"), network)?;
-    // What it does not say is as everywhere, in the folders of this machine. Without root over the host's AppArmor and scores of the
-    // killer of processes, both cannot be set.
+    // What it does not say is the default, and lies in folders that this machine has to itself. A process may be forbidden to lower
+    // scores of the kernel's killer, and profiles of AppArmor are those of all of this computer: neither is touched.
     let runtime = format!(
         r#"version = 2
 [plugins."io.containerd.internal.v1.opt"]

@@ -19,7 +19,10 @@ pub fn pack_image(root: &Path, name: &str, entry: &[&str], archive: &Path) -> Re
     output(Command::new("tar").args(owner).arg("-C").arg(root).arg("-cf").arg(&layer).arg("."))?;
     let hash = sha256(&layer)?;
     let config = format!(
-        r#"{{"architecture":"{}","os":"linux","config":{{"Entrypoint":{entry:?},"Env":["PATH=/usr/local/bin:/usr/bin:/bin"]}},"rootfs":{{"type":"layers","diff_ids":["sha256:{hash}"]}},"history":[{{"created_by":"pack_image"}}]}}"#,
+        r#"{{"architecture": "{}", "os": "linux",
+ "config": {{"Entrypoint": {entry:?}, "Env": ["PATH=/usr/local/bin:/usr/bin:/bin"]}},
+ "rootfs": {{"type": "layers", "diff_ids": ["sha256:{hash}"]}},
+ "history": [{{"created_by": "pack_image"}}]}}"#,
         architecture()
     );
     fs::write(parts.join("config.json"), &config)?;
