@@ -20,7 +20,7 @@ const CONTROLLERS: &str = "+cpu +cpuset +memory +pids";
 /// What the names of all cgroups of a cluster begin with.
 pub(super) fn prefix(folder: &Path) -> String {
     let hash = blake3::hash(folder.as_os_str().as_encoded_bytes());
-    format!("tare-{}-", &hash.to_hex()[..10])
+    format!("kubernetes-{}-", &hash.to_hex()[..10])
 }
 
 /// Where the hierarchies are: of version 1 one for each controller, of version 2 one.
@@ -32,19 +32,18 @@ fn hierarchies() -> Vec<(PathBuf, bool)> {
         [_, place, "cgroup2", ..] => Some((PathBuf::from(place), true)),
         _ => None,
     };
-    let mut found: Vec<(PathBuf, bool)> = fields.filter_map(of).collect();
-    // Beside hierarchies of version 1, that of version 2 has no controllers.
-    if found.iter().any(|(_, is_unified)| !is_unified) {
-        found.retain(|(_, is_unified)| !is_unified);
-    }
-    found
+    fields.filter_map(of).collect()
 }
 
 /// Makes the cgroup of a node in all hierarchies, with all CPUs.
 pub(super) fn make(name: &str) -> Result<()> {
-    let hierarchies = hierarchies();
+    let mut hierarchies = hierarchies();
     if hierarchies.is_empty() {
         bail!("there are no cgroups here");
+    }
+    // Beside hierarchies of version 1, that of version 2 has no controllers. The runtime of containers makes its groups there itself.
+    if hierarchies.iter().any(|(_, is_unified)| !is_unified) {
+        hierarchies.retain(|(_, is_unified)| !is_unified);
     }
     for (place, is_unified) in hierarchies {
         let own = place.join(name);

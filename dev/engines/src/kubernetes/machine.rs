@@ -129,13 +129,18 @@ fn enter(folder: &Path, name: &str, program: &str, words: &[String]) -> Result<V
     Ok(enter.into_iter().map(str::to_owned).chain(words.iter().cloned()).collect())
 }
 
-/// Starts a daemon in a machine.
+/// Starts a daemon in a machine. One that was killed has its port until the last of its threads has ended, and then `nsenter` ends.
 pub(super) fn start_daemon(
     folder: &Path,
     (machine, daemon): (&str, &str),
     program: &str,
     words: &[String],
 ) -> Result<()> {
+    let began = Instant::now();
+    while processes::pid(folder, daemon).is_some() {
+        ensure!(began.elapsed() < READY_WITHIN, "{daemon} runs already");
+        thread::sleep(Duration::from_millis(5));
+    }
     let words = enter(folder, machine, program, words)?;
     processes::start(folder, daemon, &programs::path("nsenter")?, &words)
 }

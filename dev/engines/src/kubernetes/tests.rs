@@ -63,7 +63,8 @@ fn a_cluster_is_ended_with_its_pods_and_leaves_nothing() {
     let parent = tempfile::tempdir().unwrap();
     let folder = parent.path().canonicalize().unwrap().join("kubernetes");
     let before = machine_state();
-    let cluster = KubernetesCluster::up(&folder, 2, &programs).unwrap();
+    let guarded = KubernetesCluster::up_guarded(&folder, 2, &programs).unwrap();
+    let cluster = &guarded.cluster;
     let again = KubernetesCluster::up(&folder, 2, &programs).unwrap_err().to_string();
     assert!(again.contains("there is a cluster already"), "{again}");
     let text = cluster.status();
@@ -75,7 +76,6 @@ fn a_cluster_is_ended_with_its_pods_and_leaves_nothing() {
 
     // The API server is killed and started again, and a node is cut off and comes back.
     cluster.signal("kube-apiserver", Signal::KILL).unwrap();
-    wait_for("it is killed", || machine::daemon(&folder, "kube-apiserver").is_none());
     cluster.start_api_server().unwrap();
     cluster.set_connected(2, false).unwrap();
     wait_for("the node is found lost", || cluster.status().contains("node n2 is not ready"));
