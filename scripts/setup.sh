@@ -50,7 +50,7 @@ rust_dir() {
 # --- what is needed: three lists side by side ---------------------------------------------------------------
 
 only=                                     # `bench`, where that is all that was asked for
-readonly for_tests=(lint crosscheck page export manual cluster) # they have no part in a run
+readonly for_tests=(lint crosscheck page export manual cluster kubernetes) # they have no part in a run
 
 need_command=() # words parted by 0x1f
 need_packages=()
@@ -95,6 +95,15 @@ slurm_is_here() {
     local sbatch
     sbatch=$(command -v sbatch) && [[ -x ${sbatch%/bin/*}/sbin/slurmctld && -x ${sbatch%/bin/*}/sbin/slurmd && -x ${sbatch%/bin/*}/sbin/munged ]]
 }
+# Tests start a Kubernetes if it was asked for, or was built before: that takes ten minutes.
+tests_want_kubernetes() {
+    [[ ${TARE_TEST_KUBERNETES-} == 1 ]] || compgen -G "${TARE_HOME:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/tare}/engines/kubernetes-*/kubernetes"
+}
+kubernetes_is_here() {
+    local program
+    for program in etcd containerd ctr runc ip; do command -v "$program" || return; done
+    [[ -x /usr/lib/cni/bridge ]] && PATH=$PATH:/usr/sbin command -v iptables
+}
 clippy_is_here() { [[ ! -e /usr/share/doc/cargo-web || -e $debian_bin/cargo-clippy ]]; } # rustup has its own
 certificates_are_here() { compgen -G '/etc/ssl/certs/*'; }
 
@@ -118,6 +127,8 @@ list_needs() {
     need export go_is_here ''
     need export benchstat_is_here ''
     need cluster slurm_is_here 'slurmctld slurmd slurm-client munge'
+    ! tests_want_kubernetes >/dev/null ||
+        need kubernetes kubernetes_is_here 'etcd-server containerd runc containernetworking-plugins iptables iproute2'
     need manual $'groff\x1f--version' groff-base
     need page chromium_is_here 'chromium chromium-driver'
     need page npm_is_here npm
@@ -208,6 +219,7 @@ describe() { # INDEX
             ;;
         wrk_is_here | h2load_is_here | nghttpd_is_here | httperf_is_here) what=${what%_is_here} ;;
         slurm_is_here) what='Slurm and munge' ;;
+        kubernetes_is_here) what='etcd, containerd and plugins of networks' ;;
         clippy_is_here) what='cargo clippy' ;;
         certificates_are_here) what='certificates for https' ;;
     esac

@@ -3,16 +3,17 @@
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
+    time::Instant,
 };
 
-use anyhow::Result;
-use tare_engines::SlurmCluster;
+use anyhow::{Result, ensure};
+use tare_engines::{Ends, KubernetesCluster, Programs, SlurmCluster};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Action,
-    /// Folder of the cluster [default: target/cluster/slurm]
+    /// Folder of the cluster [default: target/cluster/ENGINE]
     #[arg(long, global = true)]
     folder: Option<PathBuf>,
 }
@@ -27,34 +28,113 @@ enum Action {
         nodes: usize,
     },
     /// End it with all of its jobs, and remove its folder
-    Down,
+    Down {
+        /// Default: of each engine
+        engine: Option<EngineKind>,
+    },
     /// Print what runs of it
-    Status,
+    Status {
+        /// Default: of each engine
+        engine: Option<EngineKind>,
+    },
+    /// Load an image of `docker save`, or of the same form, into the nodes of a Kubernetes
+    Load { archive: PathBuf },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum EngineKind {
+    Kubernetes,
     Slurm,
 }
 
+impl EngineKind {
+    fn folder(self, root: &Path, given: Option<&PathBuf>) -> PathBuf {
+        let name = match self {
+            EngineKind::Kubernetes => "kubernetes",
+            EngineKind::Slurm => "slurm",
+        };
+        given.cloned().unwrap_or_else(|| root.join("target/cluster").join(name))
+    }
+}
+
+/// A cluster of any engine.
+enum Cluster {
+    Kubernetes(KubernetesCluster),
+    Slurm(SlurmCluster),
+}
+
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<ExitCode> {
-    let folder = arguments.folder.clone().unwrap_or_else(|| root.join("target/cluster/slurm"));
+    let folder = |engine: EngineKind| engine.folder(root, arguments.folder.as_ref());
     match &arguments.action {
-        Action::Up { engine: EngineKind::Slurm, nodes } => {
-            let missing = SlurmCluster::missing();
-            if !missing.is_empty() {
-                eprintln!("skipped: Slurm is not installed here (apt-get install {})", missing.join(" "));
-                return Ok(ExitCode::SUCCESS);
-            }
-            let cluster = SlurmCluster::up(&folder, *nodes)?;
-            println!("export SLURM_CONF={}", cluster.config().display());
-            eprintln!("{nodes} nodes take jobs; `cargo xtask cluster down` ends them");
+        Action::Up { engine: EngineKind::Slurm, nodes } => up_slurm(&folder(EngineKind::Slurm), *nodes)?,
+        Action::Up { engine: EngineKind::Kubernetes, nodes } => {
+            up_kubernetes(&folder(EngineKind::Kubernetes), *nodes)?;
         }
-        Action::Down => match SlurmCluster::open(&folder) {
-            Ok(cluster) => cluster.down()?,
-            Err(_) => eprintln!("{}: there is no cluster", folder.display()),
-        },
-        Action::Status => print!("{}", SlurmCluster::open(&folder)?.status()),
+        Action::Down { engine } => {
+            for cluster in open(*engine, folder)? {
+                match &cluster {
+                    Cluster::Kubernetes(cluster) => cluster.end()?,
+                    Cluster::Slurm(cluster) => cluster.end()?,
+                }
+            }
+        }
+        Action::Status { engine } => {
+            for cluster in open(*engine, folder)? {
+                match &cluster {
+                    Cluster::Kubernetes(cluster) => print!("{}", cluster.status()),
+                    Cluster::Slurm(cluster) => print!("{}", cluster.status()),
+                }
+            }
+        }
+        Action::Load { archive } => {
+            KubernetesCluster::open(&folder(EngineKind::Kubernetes))?.load_image(&archive.canonicalize()?)?;
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn up_slurm(folder: &Path, nodes: usize) -> Result<()> {
+    let missing = SlurmCluster::missing();
+    if !missing.is_empty() {
+        eprintln!("skipped: Slurm is not installed here (apt-get install {})", missing.join(" "));
+        return Ok(());
+    }
+    let cluster = SlurmCluster::up(folder, nodes)?;
+    println!("export SLURM_CONF={}", cluster.config().display());
+    eprintln!("{nodes} nodes take jobs; `cargo xtask cluster down` ends them");
+    Ok(())
+}
+
+fn up_kubernetes(folder: &Path, nodes: usize) -> Result<()> {
+    let missing = KubernetesCluster::missing();
+    ensure!(missing.is_empty(), "Kubernetes cannot be started here: {}", missing.join("; "));
+    let programs = Programs::cached()?;
+    if !programs.are_built() {
+        eprintln!("building Kubernetes into {}: ten minutes of CPU time, once", programs.folder().display());
+        programs.build()?;
+    }
+    let began = Instant::now();
+    let cluster = KubernetesCluster::up(folder, nodes, &programs)?;
+    println!("export KUBECONFIG={}", cluster.kubeconfig().display());
+    let seconds = began.elapsed().as_secs_f64();
+    eprintln!("{nodes} nodes take pods after {seconds:.1} s; `cargo xtask cluster down` ends them");
+    Ok(())
+}
+
+/// Those that are there. A folder that was given has one.
+fn open(engine: Option<EngineKind>, folder: impl Fn(EngineKind) -> PathBuf) -> Result<Vec<Cluster>> {
+    let of = |kind: EngineKind| match kind {
+        EngineKind::Kubernetes => KubernetesCluster::open(&folder(kind)).map(Cluster::Kubernetes),
+        EngineKind::Slurm => SlurmCluster::open(&folder(kind)).map(Cluster::Slurm),
+    };
+    if let Some(kind) = engine {
+        return Ok(vec![of(kind)?]);
+    }
+    let kinds = [EngineKind::Kubernetes, EngineKind::Slurm];
+    let most = if folder(kinds[0]) == folder(kinds[1]) { 1 } else { kinds.len() };
+    let found: Vec<Cluster> = kinds.into_iter().filter_map(|kind| of(kind).ok()).take(most).collect();
+    if found.is_empty() {
+        eprintln!("there is no cluster");
+    }
+    Ok(found)
 }

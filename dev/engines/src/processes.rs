@@ -25,6 +25,17 @@ fn numbers(folder: &Path) -> PathBuf {
 
 /// Starts a daemon that stays in the foreground; what it prints goes to `log/NAME.out`.
 pub(crate) fn start(folder: &Path, name: &str, program: &str, words: &[String]) -> Result<()> {
+    start_with(folder, name, program, words, Stdio::null())
+}
+
+/// The same with a standard input.
+pub(crate) fn start_with(
+    folder: &Path,
+    name: &str,
+    program: &str,
+    words: &[String],
+    stdin: Stdio,
+) -> Result<()> {
     fs::create_dir_all(numbers(folder))?;
     let number = numbers(folder).join(name);
     let _of_an_earlier_one = fs::remove_file(&number);
@@ -36,9 +47,11 @@ pub(crate) fn start(folder: &Path, name: &str, program: &str, words: &[String]) 
         .arg(program)
         .args(words)
         .env(MARK, folder)
+        // Daemons of a cluster speak to each other only.
+        .env("NO_PROXY", "*")
         .current_dir(folder)
         .process_group(0)
-        .stdin(Stdio::null())
+        .stdin(stdin)
         .stdout(log()?)
         .stderr(log()?)
         .spawn()
@@ -77,10 +90,22 @@ pub(crate) fn signal(folder: &Path, name: &str, signal: Signal) -> Result<()> {
     Ok(())
 }
 
-fn send(pid: u32, signal: Signal) {
+pub(crate) fn send(pid: u32, signal: Signal) {
     if let Some(pid) = Pid::from_raw(pid.cast_signed()) {
         let _it_has_gone = kill_process(pid, signal);
     }
+}
+
+/// The first live child of a process.
+pub(crate) fn child_of(parent: u32) -> Option<u32> {
+    let is_child = |pid: &u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let rest = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+        rest.split(' ').nth(1).and_then(|ppid| ppid.parse().ok()) == Some(parent)
+    };
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    numbers.filter(|pid| is_child(pid) && is_alive(*pid)).min()
 }
 
 /// Ends everything of the cluster in this folder: daemons, their children, and the processes of its jobs.

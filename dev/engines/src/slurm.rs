@@ -10,7 +10,7 @@ use std::{
     io::Read,
     net::{Ipv4Addr, TcpListener},
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     sync::atomic::{AtomicU16, Ordering},
     thread,
     time::{Duration, Instant},
@@ -19,14 +19,16 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 use rustix::process::Signal;
 
-use crate::processes;
+use crate::{
+    guarded::{Ends, Guarded},
+    processes, programs,
+};
 
 /// More nodes on one machine say nothing more.
 pub const NODES_MAX: usize = 16;
 const READY_WITHIN: Duration = Duration::from_secs(30);
 /// The address of a Unix socket has room for this number of bytes.
 const SOCKET_BYTES_MAX: usize = 107;
-const GUARD: &str = include_str!("guard.sh");
 /// Programs, and the packages of Debian that have them.
 const PROGRAMS: [(&str, &str); 5] = [
     ("slurmctld", "slurmctld"),
@@ -44,21 +46,10 @@ pub struct SlurmCluster {
     folder: PathBuf,
 }
 
-/// A cluster that ends with this value, and also if this process is killed.
-#[derive(Debug)]
-pub struct Guarded {
-    pub cluster: SlurmCluster,
-    guard: Child,
-}
-
 impl SlurmCluster {
     /// The packages of Debian that are missing here.
     pub fn missing() -> Vec<&'static str> {
-        let is_missing = |program: &str| find(program).is_none();
-        let mut missing: Vec<&str> =
-            PROGRAMS.iter().filter(|(program, _)| is_missing(program)).map(|(_, package)| *package).collect();
-        missing.dedup();
-        missing
+        programs::missing(&PROGRAMS)
     }
 
     /// Starts a cluster in a folder that is not there yet, and waits until each node takes jobs.
@@ -83,13 +74,8 @@ impl SlurmCluster {
     ///
     /// # Errors
     /// As [`SlurmCluster::up`].
-    pub fn up_guarded(folder: &Path, nodes: usize) -> Result<Guarded> {
-        // The guard first: it ends what there is.
-        let place = std::path::absolute(folder)?;
-        let guard =
-            Command::new("/bin/sh").args(["-c", GUARD, "sh"]).arg(&place).stdin(Stdio::piped()).spawn()?;
-        let guarded = |cluster| Guarded { cluster, guard };
-        Ok(guarded(SlurmCluster::up(&place, nodes)?))
+    pub fn up_guarded(folder: &Path, nodes: usize) -> Result<Guarded<SlurmCluster>> {
+        Guarded::up(folder, |_| String::new(), |place| SlurmCluster::up(place, nodes))
     }
 
     /// The cluster in this folder.
@@ -166,7 +152,7 @@ impl SlurmCluster {
         let words = ["key-file", "socket", "pid-file", "log-file", "seed-file"]
             .map(|option| format!("--{option}={}", munge(option.trim_end_matches("-file"))));
         let words = [&["--foreground".to_owned(), "--force".to_owned()], &words[..]].concat();
-        processes::start(&self.folder, "munged", &program("munged")?, &words)?;
+        processes::start(&self.folder, "munged", &programs::path("munged")?, &words)?;
         let began = Instant::now();
         while !self.folder.join("munge/socket").exists() {
             ensure!(
@@ -187,7 +173,7 @@ impl SlurmCluster {
     /// It cannot be started.
     pub fn start_controller(&self) -> Result<()> {
         let words = ["-D".to_owned(), "-f".to_owned(), self.config().display().to_string()];
-        processes::start(&self.folder, "slurmctld", &program("slurmctld")?, &words)
+        processes::start(&self.folder, "slurmctld", &programs::path("slurmctld")?, &words)
     }
 
     /// Starts the daemon of a node: anew, or after it was killed.
@@ -197,7 +183,7 @@ impl SlurmCluster {
     pub fn start_node(&self, node: usize) -> Result<()> {
         let words = ["-D", "-N", &format!("n{node}"), "-f"].map(str::to_owned);
         let words = [&words[..], &[self.config().display().to_string()]].concat();
-        processes::start(&self.folder, &format!("n{node}"), &program("slurmd")?, &words)
+        processes::start(&self.folder, &format!("n{node}"), &programs::path("slurmd")?, &words)
     }
 
     /// Sends a signal to a daemon: `slurmctld`, `munged`, or a node such as `n1`.
@@ -233,7 +219,7 @@ impl SlurmCluster {
 
     /// A program of Slurm that talks to this cluster.
     pub fn command(&self, program: &str) -> Command {
-        let mut command = Command::new(find(program).unwrap_or_else(|| program.into()));
+        let mut command = Command::new(programs::find(program).unwrap_or_else(|| program.into()));
         command.env("SLURM_CONF", self.config()).stdin(Stdio::null());
         command
     }
@@ -266,31 +252,14 @@ impl SlurmCluster {
     /// A process does not end, or the folder cannot be removed.
     pub fn down(&self) -> Result<()> {
         processes::end_all(&self.folder)?;
-        match fs::remove_dir_all(&self.folder) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
-            _ => Ok(()),
-        }
+        programs::remove(&self.folder)
     }
 }
 
-impl Drop for Guarded {
-    fn drop(&mut self) {
-        let _the_guard_tries_again = self.cluster.down();
-        drop(self.guard.stdin.take());
-        let _it_ends = self.guard.wait();
+impl Ends for SlurmCluster {
+    fn end(&self) -> Result<()> {
+        self.down()
     }
-}
-
-/// Debian keeps the daemons beside the PATH of users.
-fn find(program: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]);
-    folders.map(|folder| folder.join(program)).find(|path| path.is_file())
-}
-
-fn program(name: &str) -> Result<String> {
-    let found = find(name).with_context(|| format!("{name} is not installed"))?;
-    Ok(found.display().to_string())
 }
 
 fn asked(program: &str, word: &str) -> Result<String> {

@@ -1,5 +1,7 @@
-//! Runs that are spread over machines: the commands without an engine, and with a real Slurm whose daemons are killed.
+//! Runs that are spread over machines: the commands without an engine, and with a real Slurm and a real Kubernetes whose daemons are
+//! killed.
 
+mod kubernetes;
 mod lost;
 mod pushed;
 mod relay;

@@ -61,7 +61,7 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 
 pub struct Site {
     pub workspace: Workspace,
-    pub slurm: Guarded,
+    pub slurm: Guarded<SlurmCluster>,
 }
 
 impl Site {

@@ -1,0 +1,133 @@
+//! What the programs of a cluster read: credentials, and configuration of nodes.
+
+use std::{
+    fs,
+    io::Read,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Result;
+
+use super::machine;
+
+/// Everything of the control plane lies here.
+pub(super) fn hub(folder: &Path, name: &str) -> String {
+    folder.join(machine::HUB).join(name).display().to_string()
+}
+
+/// The user that has no rights but those that are granted.
+pub(super) const GUEST: &str = "alice";
+
+/// The credentials of a user: `admin`, [`GUEST`] or the name of a node.
+pub(super) fn kubeconfig(folder: &Path, user: &str) -> PathBuf {
+    folder.join(format!("{user}.kubeconfig"))
+}
+
+/// Writes a token for each user, and their kubeconfigs. The port is that of this machine, by which `admin` comes in.
+pub(super) fn write_credentials(folder: &Path, nodes: usize, port: u16) -> Result<()> {
+    let authority = hub(folder, "authority.crt");
+    let inner = format!("https://{}:6443", machine::HUB_ADDRESS);
+    let outer = format!("https://127.0.0.1:{port}");
+    // A node may only do what is about itself.
+    let mut users = vec![
+        ("admin".to_owned(), "admin".to_owned(), "system:masters", outer.clone()),
+        (GUEST.to_owned(), GUEST.to_owned(), "guests", outer),
+        ("control".to_owned(), "control".to_owned(), "system:masters", inner.clone()),
+    ];
+    users.extend((1..=nodes).map(|number| {
+        let name = machine::node(number);
+        (name.clone(), format!("system:node:{name}"), "system:nodes", inner.clone())
+    }));
+    let mut tokens = String::new();
+    for (name, user, group, server) in users {
+        let token = token()?;
+        tokens += &format!("{token},{user},{user},\"{group}\"\n");
+        let text = format!(
+            "apiVersion: v1\nkind: Config\ncurrent-context: tare\n\
+             clusters:\n- name: tare\n  cluster: {{server: {server:?}, certificate-authority: {authority:?}, \
+             tls-server-name: kubernetes}}\n\
+             users:\n- name: {name}\n  user: {{token: {token}}}\n\
+             contexts:\n- name: tare\n  context: {{cluster: tare, user: {name}, namespace: default}}\n"
+        );
+        write_secret(&kubeconfig(folder, &name), &text)?;
+    }
+    write_secret(Path::new(&hub(folder, "tokens.csv")), &tokens)
+}
+
+fn token() -> Result<String> {
+    let mut bytes = [0; 16];
+    fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn write_secret(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, "")?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+    Ok(fs::write(path, text)?)
+}
+
+/// The sandbox of each pod.
+pub(super) const PAUSE: &str = "localhost/pause:1";
+
+/// Writes the configuration of a node: its container runtime, network of pods, and kubelet.
+pub(super) fn write_node(folder: &Path, number: usize, cgroup: &str) -> Result<()> {
+    let name = machine::node(number);
+    let own = folder.join(&name);
+    fs::create_dir_all(own.join("cni"))?;
+    let own_text = own.display();
+    let network = format!(
+        r#"{{"cniVersion": "0.4.0", "name": "pods", "plugins": [{{
+  "type": "bridge", "bridge": "cni0", "isGateway": true, "ipam": {{
+    "type": "host-local", "ranges": [[{{"subnet": "10.99.{number}.0/24"}}]], "routes": [{{"dst": "0.0.0.0/0"}}]
+  }}
+}}]}}"#
+    );
+    fs::write(own.join("cni/10-pods.conflist"), network)?;
+    // What it does not say is the default, and lies in folders that this machine has to itself. A process may be forbidden to lower
+    // scores of the kernel's killer, and profiles of AppArmor are those of all of this computer: neither is touched.
+    let runtime = format!(
+        r#"version = 2
+[plugins."io.containerd.internal.v1.opt"]
+  path = "/var/lib/containerd-opt"
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = "{PAUSE}"
+  disable_apparmor = true
+  restrict_oom_score_adj = true
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = "/usr/lib/cni"
+    conf_dir = "{own_text}/cni"
+  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+    runtime_type = "io.containerd.runc.v2"
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+      SystemdCgroup = false
+"#
+    );
+    fs::write(own.join("containerd.toml"), runtime)?;
+    fs::write(own.join("resolv.conf"), "")?;
+    // Short times, so that a lost node is found lost within seconds. All but one of its CPUs may be given to pods alone.
+    let agent = format!(
+        "apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+failCgroupV1: false
+cgroupDriver: cgroupfs
+cgroupRoot: /{cgroup}
+containerRuntimeEndpoint: unix:///run/containerd/containerd.sock
+cpuManagerPolicy: static
+reservedSystemCPUs: \"0\"
+failSwapOn: false
+address: {}
+authentication: {{anonymous: {{enabled: true}}, webhook: {{enabled: false}}}}
+authorization: {{mode: AlwaysAllow}}
+nodeStatusUpdateFrequency: 2s
+nodeLeaseDurationSeconds: 10
+evictionHard: {{memory.available: 100Mi}}
+imageGCHighThresholdPercent: 100
+serializeImagePulls: false
+resolvConf: \"{own_text}/resolv.conf\"
+volumePluginDir: /var/lib/kubelet-plugins
+",
+        machine::address(number)
+    );
+    Ok(fs::write(own.join("kubelet.yaml"), agent)?)
+}

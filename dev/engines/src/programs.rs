@@ -1,0 +1,52 @@
+//! Programs of this machine, and folders of clusters.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, Result, bail};
+
+/// The packages of Debian that are missing, of programs with their packages.
+pub(crate) fn missing(programs: &[(&str, &'static str)]) -> Vec<&'static str> {
+    let is_missing = |program: &str| find(program).is_none();
+    let mut missing: Vec<&str> =
+        programs.iter().filter(|(program, _)| is_missing(program)).map(|(_, package)| *package).collect();
+    missing.dedup();
+    missing
+}
+
+/// A program by its name or its path. Debian keeps daemons beside the PATH of users.
+pub(crate) fn find(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]);
+    folders.map(|folder| folder.join(program)).find(|path| path.is_file())
+}
+
+pub(crate) fn path(name: &str) -> Result<String> {
+    let found = find(name).with_context(|| format!("{name} is not installed"))?;
+    Ok(found.display().to_string())
+}
+
+/// What a program prints; if it fails, that is the error.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.stdin(Stdio::null()).output().with_context(|| name.clone())?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    if !output.status.success() {
+        let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy()).collect();
+        bail!("`{name} {}`: {}: {}", words.join(" "), output.status, text(&output.stderr).trim());
+    }
+    Ok(text(&output.stdout))
+}
+
+/// Removes the folder of a cluster.
+pub(crate) fn remove(folder: &Path) -> Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(error).with_context(|| folder.display().to_string())
+        }
+        _ => Ok(()),
+    }
+}
