@@ -10,6 +10,8 @@ case "$1" in
         ;;
     load)
         case " $* " in
+            # There are no agents: only the words are read. agents.rs and agents_apart.rs have some.
+            *" --agents "*) exec "$TARE" "$@" --help ;;
             *" --calibrate "*) exec "$TARE" "$@" ;;
             *) exec "$TARE" "$@" --dry-run ;;
         esac
@@ -17,6 +19,12 @@ case "$1" in
     init)
         fresh=$(mktemp -d -p "$PLACE") && cp "$PLACE/server.js" "$fresh" && cd "$fresh" || exit 1
         exec "$TARE" "$@" --no-compare
+        ;;
+    agent)
+        case " $* " in
+            *" --listen "*) exec "$TARE" "$@" --help ;;
+            *) exec "$TARE" "$@" ;;
+        esac
         ;;
     submit | status | cancel | collect)
         # There is no cluster: only the words are read. crates/cli/tests/e2e/cluster has one.
