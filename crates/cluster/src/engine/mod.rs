@@ -43,7 +43,11 @@ pub enum EngineError {
 impl EngineError {
     /// Whether asking again may help.
     pub fn is_passing(&self) -> bool {
-        matches!(self, EngineError::Unreachable { .. })
+        match self {
+            EngineError::Unreachable { .. } => true,
+            EngineError::Run { source, .. } => source.kind() == io::ErrorKind::TimedOut,
+            _ => false,
+        }
     }
 }
 

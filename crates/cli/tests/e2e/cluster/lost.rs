@@ -70,7 +70,7 @@ fn cut_off_a_large_node(site: &Site, batch: &Path) -> (String, Vec<u32>) {
 fn restart_the_controller(site: &Site, batch: &Path) {
     site.slurm.cluster.signal("slurmctld", Signal::KILL).unwrap();
     let output = site.tare(&format!("status {} --json", batch.display()));
-    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let status: Value = serde_json::from_slice(&output.stdout).unwrap();
     let error = status["engine_error"].as_str().unwrap();
     assert!(error.starts_with("Slurm does not answer: "), "{error}");

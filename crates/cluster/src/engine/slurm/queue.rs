@@ -91,13 +91,17 @@ pub fn is_exclusive(text: &str) -> Option<bool> {
 
 /// Whether an error of a program of Slurm is that its controller does not answer.
 pub(crate) fn is_unreachable(said: &str) -> bool {
-    const SAID: [&str; 6] = [
+    const SAID: [&str; 10] = [
         "Unable to contact slurm controller",
         "Socket timed out",
         "Zero Bytes were transmitted or received",
         "Connection refused",
         "Unable to contact slurmctld",
         "Communication connection failure",
+        "Communication shutdown failure",
+        "Message send failure",
+        "Message receive failure",
+        "Connection reset by peer",
     ];
     SAID.iter().any(|part| said.contains(part))
 }

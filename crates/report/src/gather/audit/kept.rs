@@ -21,6 +21,7 @@ struct Sums {
     count: f64,
     ns_min: f64,
     ns_max: f64,
+    /// With what it works with on its CPUs.
     server_cpu_ns: f64,
 }
 
@@ -81,7 +82,8 @@ impl Sums {
         self.count += latency.count as f64;
         let ns_max = latency.quantiles_ns.last().map_or(0.0, |(_, ns)| *ns as f64);
         self.ns_max = self.ns_max.max(ns_max);
-        self.server_cpu_ns += sample.host.server_cpu_ns as f64;
+        let server_cpu_ns = sample.host.server_cpu_ns + sample.host.sharing_cpu_ns().unwrap_or(0);
+        self.server_cpu_ns += server_cpu_ns as f64;
     }
 
     fn row(&self) -> Row {
