@@ -107,8 +107,9 @@ impl Certificates {
 
     /// Of a client that trusts the authority and nothing else, and offers `alpn`. Each of its handshakes is a whole one.
     pub fn client(&self, alpn: &[&[u8]]) -> Arc<ClientConfig> {
-        let mut config =
-            ClientConfig::builder().with_root_certificates(Arc::clone(&self.roots)).with_no_client_auth();
+        let mut config = ClientConfig::builder_with_protocol_versions(&[&rustls::version::TLS13])
+            .with_root_certificates(Arc::clone(&self.roots))
+            .with_no_client_auth();
         config.alpn_protocols = alpn.iter().map(|name| name.to_vec()).collect();
         config.resumption = Resumption::disabled();
         Arc::new(config)

@@ -36,7 +36,10 @@ fn config(certificates: &Certificates, alpn: &[&[u8]]) -> ServerConfig {
     let chain = CertificateDer::pem_file_iter(certificates.certificate_path()).unwrap();
     let chain = chain.collect::<Result<Vec<_>, _>>().unwrap();
     let key = PrivateKeyDer::from_pem_file(certificates.key_path()).unwrap();
-    let mut config = ServerConfig::builder().with_no_client_auth().with_single_cert(chain, key).unwrap();
+    let mut config = ServerConfig::builder_with_protocol_versions(&[&rustls::version::TLS13])
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .unwrap();
     config.alpn_protocols = alpn.iter().map(|name| name.to_vec()).collect();
     config
 }
