@@ -37,13 +37,12 @@ struct Taken {
 }
 
 /// Of a process since its start.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Account {
     answers: u64,
     /// In the order of the kinds. Absent once a request was answered of which the contract does not say it.
     taken: [Option<Taken>; KINDS.len()],
     counted: BackingCounts,
-    is_begun: bool,
 }
 
 impl Kind {
@@ -84,14 +83,30 @@ impl Kind {
             Kind::Upstream => counts.upstream_requests,
         }
     }
+
+    fn taken(self, contract: &Contract, answered: &Answered, others: u64) -> Option<Taken> {
+        let of_one = |(name, count): (&String, &u64)| {
+            let request = contract.requests.iter().find(|request| request.name == *name)?;
+            Some(self.each(contract, request)? * count)
+        };
+        let by_answers = answered.iter().map(of_one).sum::<Option<u64>>()?;
+        let all = contract.requests.iter().filter_map(|request| self.each(contract, request));
+        let each_max = all.max().unwrap_or(0);
+        Some(Taken { by_answers, by_others_max: each_max * others, open_max: self.open_max(each_max) })
+    }
+}
+
+impl Default for Account {
+    /// Of a process of which nothing was asked.
+    fn default() -> Account {
+        let taken = [Some(Taken::default()); KINDS.len()];
+        Account { answers: 0, taken, counted: BackingCounts::default() }
+    }
 }
 
 impl Account {
     /// A load ended, of which `others` had no right answer.
     pub(super) fn asked(&mut self, contract: &Contract, answered: &Answered, others: u64) {
-        if !self.is_begun {
-            (self.is_begun, self.taken) = (true, [Some(Taken::default()); KINDS.len()]);
-        }
         self.answers += answered.values().sum::<u64>();
         for (kind, taken) in KINDS.into_iter().zip(&mut self.taken) {
             *taken = taken.zip(kind.taken(contract, answered, others)).map(|(earlier, now)| earlier.and(now));
@@ -116,19 +131,6 @@ impl Account {
             Some(format!("{answers} answers take {by_answers} {what}, and {got} were counted: {why}"))
         };
         KINDS.into_iter().zip(self.taken).filter_map(each).collect()
-    }
-}
-
-impl Kind {
-    fn taken(self, contract: &Contract, answered: &Answered, others: u64) -> Option<Taken> {
-        let of_one = |(name, count): (&String, &u64)| {
-            let request = contract.requests.iter().find(|request| request.name == *name)?;
-            Some(self.each(contract, request)? * count)
-        };
-        let by_answers = answered.iter().map(of_one).sum::<Option<u64>>()?;
-        let all = contract.requests.iter().filter_map(|request| self.each(contract, request));
-        let each_max = all.max().unwrap_or(0);
-        Some(Taken { by_answers, by_others_max: each_max * others, open_max: self.open_max(each_max) })
     }
 }
 
