@@ -24,7 +24,7 @@ setup: ## install missing toolchains and Debian packages (scripts/setup.sh --che
 # Without what only tests need, such as a browser: that is hundreds of MB more, and more that can fail.
 build: ## build the command `tare`, target/release/tare
 	@scripts/setup.sh bench
-	$(ENV) cargo build --release --locked
+	$(ENV) cargo build --release --locked -p tare-http
 
 # The command builds and verifies the services itself; the page and the table go into the folder of
 # the run, whose path is printed at the end.
