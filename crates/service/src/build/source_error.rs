@@ -9,6 +9,8 @@ pub enum SourceError {
          `git config --global url.<mirror>.insteadOf {git}`; all of it: {}", log.display()
     )]
     Unreachable { git: String, said: String, log: PathBuf },
+    #[error("{git} was reached, but did not give {commit}: {said}; all of it: {}", log.display())]
+    NotGiven { git: String, commit: String, said: String, log: PathBuf },
     #[error("{git} has no commit {commit}; all of it: {}", log.display())]
     NoCommit { git: String, commit: String, log: PathBuf },
     #[error(
@@ -26,7 +28,7 @@ pub enum SourceError {
 impl SourceError {
     /// It is the machine's, or its network's: the service would be built elsewhere.
     pub fn is_of_this_machine(&self) -> bool {
-        matches!(self, SourceError::Unreachable { .. })
+        matches!(self, SourceError::Unreachable { .. } | SourceError::NotGiven { .. })
     }
 }
 
@@ -47,6 +49,7 @@ mod tests {
                 said: "Could not resolve host: example.org".into(),
                 log: log(),
             },
+            SourceError::NotGiven { git: git(), commit: commit(), said: "early EOF".into(), log: log() },
             SourceError::NoCommit { git: git(), commit: commit(), log: log() },
             SourceError::OtherTree {
                 git: git(),
@@ -66,6 +69,7 @@ mod tests {
         let text = errors.map(|error| format!("{error}\n")).concat();
         insta::assert_snapshot!(text, @r#"
         https://example.org/frame.git cannot be reached: Could not resolve host: example.org; where the network has no such host, name a mirror of it by `git config --global url.<mirror>.insteadOf https://example.org/frame.git`; all of it: /repository/.tare/builds/frame.log
+        https://example.org/frame.git was reached, but did not give 1111111111111111111111111111111111111111: early EOF; all of it: /repository/.tare/builds/frame.log
         https://example.org/frame.git has no commit 1111111111111111111111111111111111111111; all of it: /repository/.tare/builds/frame.log
         commit 1111111111111111111111111111111111111111 of https://example.org/frame.git has the tree 3333333333333333333333333333333333333333, and the manifest says 2222222222222222222222222222222222222222: nothing of it was used
         "frame" is in the service's folder already: a source goes where there is nothing

@@ -72,6 +72,14 @@ pub struct Dependencies {
     pub total: Option<usize>,
 }
 
+impl Dependencies {
+    /// With this number more that the service asks for.
+    fn and(self, more: usize) -> Dependencies {
+        let [direct, total] = [self.direct, self.total].map(|count| count.map(|count| count + more));
+        Dependencies { direct, total }
+    }
+}
+
 /// What a reader of one ecosystem finds.
 #[derive(Debug, Default, PartialEq)]
 struct Package {
@@ -123,7 +131,10 @@ fn look(service: &Service, last: Option<&Entry>) -> (Package, Source) {
         // The first is the framework's own.
         () if !service.sources.is_empty() => {
             let first = last.and_then(|entry| entry.sources.first()).and_then(|laid| laid.licence.clone());
-            (Package { licence: first.and_then(|file| file.spdx), ..deb::read(service) }, Source::Git)
+            let of_debian = deb::read(service);
+            let dependencies = of_debian.dependencies.and(service.sources.len());
+            let licence = first.and_then(|file| file.spdx);
+            (Package { licence, dependencies, ..of_debian }, Source::Git)
         }
         // Debian's packages, or none at all.
         () => (deb::read(service), Source::Debian),

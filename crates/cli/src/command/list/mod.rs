@@ -133,9 +133,10 @@ fn text(lines: &[Listing]) -> String {
         ]
     };
     let mut out = table(columns, lines.iter().map(row).collect(), look()) + "\n";
-    for (line, source) in lines.iter().flat_map(|line| line.sources.iter().map(move |source| (line, source)))
-    {
-        out += &format!("{}: built from {} at {}\n", line.service, source.git, source.commit);
+    for line in lines {
+        let Some((first, others)) = line.sources.split_first() else { continue };
+        let more = if others.is_empty() { String::new() } else { format!(", and {} more", others.len()) };
+        out += &format!("{}: built from {} at {}{more}\n", line.service, first.git, first.commit);
     }
     let hint = "--json prints more, such as settings that differ from the defaults; --aspects prints size and dependencies";
     out + &paint("2", hint) + "\n"

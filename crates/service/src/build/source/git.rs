@@ -22,8 +22,8 @@ const LOG_BYTES_MAX: u64 = 1 << 30;
 const SAID_BYTES_MAX: u64 = 1 << 20;
 
 /// A transfer of less than this many bytes a second for a minute has ended. No collection of garbage, which would go on
-/// after the command, and no line ends of another system.
-const CONFIGURED: [&str; 14] = [
+/// after the command, no line ends of another system, links as links, and no hook of a monitor.
+const CONFIGURED: [&str; 18] = [
     "-c",
     "http.lowSpeedLimit=1000",
     "-c",
@@ -34,6 +34,10 @@ const CONFIGURED: [&str; 14] = [
     "maintenance.auto=false",
     "-c",
     "core.autocrlf=false",
+    "-c",
+    "core.symlinks=true",
+    "-c",
+    "core.fsmonitor=false",
     "-c",
     "core.hooksPath=/dev/null",
     "-c",

@@ -47,7 +47,7 @@ impl Laid {
         let licence = match &self.licence {
             Some(LicenceFile { file, spdx: Some(spdx) }) => format!("licence {spdx} ({file})"),
             Some(LicenceFile { file, spdx: None }) => format!("its licence is in {file}"),
-            None => "no licence file came with it".to_owned(),
+            None => "no licence file lies at its top".to_owned(),
         };
         let patched = match self.patch.len() {
             0 => String::new(),
@@ -132,6 +132,6 @@ mod tests {
         let unknown = Laid { licence: file("COPYING", None), ..laid.clone() };
         assert!(unknown.line().ends_with(": its licence is in COPYING"));
         let patched = Laid { licence: None, patch: vec!["a.patch".into(), "b.patch".into()], ..laid };
-        assert!(patched.line().ends_with(": no licence file came with it, changed by a.patch, b.patch"));
+        assert!(patched.line().ends_with(": no licence file lies at its top, changed by a.patch, b.patch"));
     }
 }

@@ -248,7 +248,11 @@ fn fetch_into(attempt: &Path, source: &GitSource, git: &mut Git<'_>) -> Result<(
         let everything = [&fetch[..], &[&source.git, "+refs/*:refs/*"]].concat();
         git.run(&everything, within).map_err(|failed| match failed {
             Failed::Build(error) => error,
-            Failed::Said(said) => unreachable(source, said, git.log),
+            Failed::Said(said) if is_unreachable(&said) => unreachable(source, said, git.log),
+            Failed::Said(said) => {
+                let (git, commit, log) = (source.git.clone(), source.commit.clone(), git.log.to_owned());
+                SourceError::NotGiven { git, commit, said, log }.into()
+            }
         })?;
     }
     check_tree(attempt, source, git)
