@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::{
     http1::Response,
     pattern::JsonPattern,
+    same_json,
     sequence::{Captured, MissingValue},
     text_pattern::TextPattern,
 };
@@ -140,7 +141,7 @@ impl ExpectedBody {
         };
         match self {
             ExpectedBody::Exact(right) => right == got,
-            ExpectedBody::Json(right) => is_json(&|got| got == right),
+            ExpectedBody::Json(right) => same_json::is_surely(right, got) || is_json(&|got| got == right),
             ExpectedBody::Pattern(pattern) => is_json(&|got| pattern.matches(got)),
             ExpectedBody::Shape(shape) => {
                 shape.bytes.contains(&(got.len() as u64))

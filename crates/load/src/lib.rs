@@ -27,6 +27,7 @@ pub mod pattern;
 pub mod percent;
 mod protocol;
 mod request_buffer;
+mod same_json;
 pub mod schedule;
 pub mod sequence;
 mod split;

@@ -1,0 +1,200 @@
+//! Whether a text is JSON that is equal to a known value, without making a value of the text: for a list of fifty objects that is memory
+//! for five hundred strings, and most of the time.
+//!
+//! It only says what is certain. Where it does not, the text is to be read in full: it may be wrong, or have a key twice.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+/// Of objects with more members it is not known which of them came.
+const MEMBERS_MAX: usize = u64::BITS as usize;
+
+/// Whether `text` is certainly equal to `right`.
+pub(crate) fn is_surely(right: &Value, text: &[u8]) -> bool {
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    Right(right).deserialize(&mut reader).is_ok() && reader.end().is_ok()
+}
+
+/// Reads what is equal to it, and fails for everything else.
+#[derive(Clone, Copy)]
+struct Right<'a>(&'a Value);
+
+impl Right<'_> {
+    fn equals<E: Error>(self, is_equal: bool) -> Result<(), E> {
+        if is_equal { Ok(()) } else { Err(E::custom("another value")) }
+    }
+
+    fn is_number(self, got: Option<Number>) -> bool {
+        matches!(self.0, Value::Number(right) if got.as_ref() == Some(right))
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Right<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<(), D::Error> {
+        reader.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Right<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        self.equals(self.0.is_null())
+    }
+
+    fn visit_bool<E: Error>(self, got: bool) -> Result<(), E> {
+        self.equals(self.0.as_bool() == Some(got))
+    }
+
+    fn visit_u64<E: Error>(self, got: u64) -> Result<(), E> {
+        self.equals(self.is_number(Some(got.into())))
+    }
+
+    fn visit_i64<E: Error>(self, got: i64) -> Result<(), E> {
+        self.equals(self.is_number(Some(got.into())))
+    }
+
+    fn visit_f64<E: Error>(self, got: f64) -> Result<(), E> {
+        self.equals(self.is_number(Number::from_f64(got)))
+    }
+
+    fn visit_str<E: Error>(self, got: &str) -> Result<(), E> {
+        self.equals(self.0.as_str() == Some(got))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut got: A) -> Result<(), A::Error> {
+        let Value::Array(right) = self.0 else { return self.equals(false) };
+        for element in right {
+            let came = got.next_element_seed(Right(element))?;
+            self.equals(came.is_some())?;
+        }
+        let more = got.next_element::<IgnoredAny>()?;
+        self.equals(more.is_none())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut got: A) -> Result<(), A::Error> {
+        let Value::Object(right) = self.0 else { return self.equals(false) };
+        self.equals(right.len() <= MEMBERS_MAX)?;
+        let mut came = 0_u64;
+        while let Some((place, value)) =
+            got.next_key_seed(MemberOf { right, next: came.count_ones() as usize })?
+        {
+            self.equals(came & (1 << place) == 0)?;
+            came |= 1 << place;
+            got.next_value_seed(Right(value))?;
+        }
+        self.equals(came.count_ones() as usize == right.len())
+    }
+}
+
+/// Reads the name of a member: its place and value.
+struct MemberOf<'a> {
+    right: &'a Map<String, Value>,
+    /// Most servers write members in the order in which the contract has them.
+    next: usize,
+}
+
+impl<'de, 'a> DeserializeSeed<'de> for MemberOf<'a> {
+    type Value = (usize, &'a Value);
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Self::Value, D::Error> {
+        reader.deserialize_str(self)
+    }
+}
+
+impl<'a> Visitor<'_> for MemberOf<'a> {
+    type Value = (usize, &'a Value);
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a member")
+    }
+
+    fn visit_str<E: Error>(self, got: &str) -> Result<Self::Value, E> {
+        let members = || self.right.iter().enumerate();
+        let mut members = members().skip(self.next).chain(members().take(self.next));
+        let found = members.find(|(_, (name, _))| *name == got);
+        found.map(|(place, (_, value))| (place, value)).ok_or_else(|| E::custom("another member"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn order_and_white_space_do_not_matter_and_everything_else_does() {
+        let right = json!({"a": [1, -2, 2.5, "é\n", null, true, {}], "b": {"c": []}});
+        let is_surely = |text: &str| is_surely(&right, text.as_bytes());
+        assert!(is_surely(r#"{"a":[1,-2,2.5,"é\n",null,true,{}],"b":{"c":[]}}"#));
+        assert!(is_surely(r#" { "b" : {"c":[ ]}, "a":[1,-2,2.50,"\u00e9\u000a",null,true,{ }] } "#));
+        for other in [
+            r#"{"a":[1,-2,2.5,"é\n",null,true,{}]}"#,
+            r#"{"a":[1,-2,2.5,"é\n",null,true,{}],"b":{"c":[]},"d":1}"#,
+            r#"{"a":[1,-2,2.5,"é\n",null,true,{}],"a":[1,-2,2.5,"é\n",null,true,{}]}"#,
+            r#"{"a":[1.0,-2,2.5,"é\n",null,true,{}],"b":{"c":[]}}"#,
+            r#"{"a":[1,-2,2.5,"é\n",null,true],"b":{"c":[]}}"#,
+            r#"{"a":[1,-2,2.5,"é\n",null,true,{},{}],"b":{"c":[]}}"#,
+            r#"{"a":[1,-2,2.5,"é\n",null,true,{}],"b":{"c":[]}}}"#,
+            r#"{"a":[1,-2,2.5,"é\n",null,true,{}],"b":{"c":[]}"#,
+            "",
+        ] {
+            assert!(!is_surely(other), "{other}");
+        }
+        assert!(!super::is_surely(&json!("a"), b"null") && !super::is_surely(&json!(1), b"\xff"));
+    }
+
+    #[test]
+    fn of_what_has_a_name_twice_nothing_is_certain() {
+        assert!(!is_surely(&json!({"a": 1}), br#"{"a":1,"a":1}"#));
+        assert!(!is_surely(&json!({"a": 1}), br#"{"a":2,"a":1}"#));
+        assert!(!is_surely(&json!({"a": 1, "b": 2}), br#"{"a":1,"a":1}"#));
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            (-3_i64..3).prop_map(Value::from),
+            any::<u64>().prop_map(Value::from),
+            prop::num::f64::NORMAL.prop_map(Value::from),
+            "[a-b\"é]{0,2}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 24, 4, |inner| {
+            let members = prop::collection::vec(("[ab]{1,2}", inner.clone()), 0..4);
+            prop_oneof![
+                prop::collection::vec(inner, 0..4).prop_map(Value::from),
+                members.prop_map(|members| members.into_iter().collect()),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_certain_is_equal(right in value(), other in value()) {
+            prop_assert_eq!(is_surely(&right, other.to_string().as_bytes()), right == other);
+        }
+
+        #[test]
+        fn an_equal_value_is_certain(right in value()) {
+            let pretty = serde_json::to_string_pretty(&right).unwrap();
+            prop_assert!(is_surely(&right, pretty.as_bytes()));
+        }
+
+        #[test]
+        fn no_bytes_are_too_much(right in value(), text in prop::collection::vec(any::<u8>(), 0..40)) {
+            let got = serde_json::from_slice::<Value>(&text);
+            prop_assert!(!is_surely(&right, &text) || got.unwrap() == right);
+        }
+    }
+}
