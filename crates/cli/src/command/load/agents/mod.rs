@@ -18,7 +18,7 @@ use tare_host::signals;
 use tare_load::{Endpoint, Limits, Settings, evaluate, generator::verdict::shortfall};
 
 pub(crate) use rig::AgentRig;
-pub(crate) use token::{agent_token, version};
+pub(crate) use token::{TOKEN_VARIABLE, agent_token, version};
 
 use super::{
     Args, Job, LoadResult, UNCHECKED_CERTIFICATE,
