@@ -1,6 +1,8 @@
 //! `tare agent`: one of several generators of a load. What it sends is up to a `tare load --agents`.
 
-use std::{net::TcpListener, path::PathBuf, time::Duration};
+mod service;
+
+use std::{net::TcpListener, path::PathBuf, sync::atomic::AtomicBool, time::Duration};
 
 use anyhow::{Context, bail};
 use tare_agent::{
@@ -32,6 +34,8 @@ Examples:
   tare agent --token-file token --listen 10.0.0.7:7070 --target 10.0.0.9:8080
                                                               on a machine of its own, for that server
   tare agent --token-file token --watch 4711                  reads the CPU time of the service, sends nothing
+  tare agent --token-file token --listen 10.0.0.9:7070 -- ./server --port 8080
+                                                              starts the service, and ends it with the agent
   tare load --agents 10.0.0.7:7070,10.0.0.8:7070 --token-file token --i-may-load 10.0.0.9 http://10.0.0.9:8080/")]
 pub(crate) struct Args {
     /// Address and port to listen on; port 0 lets the kernel choose
@@ -41,7 +45,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     /// Write a new token to FILE and end
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["token_file", "listen", "target", "watch", "cpus", "keep", "wait", "silence"])]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["token_file", "listen", "target", "watch", "cpus", "keep", "wait", "silence", "service"]
+    )]
     new_token: Option<PathBuf>,
     /// The server that may be loaded although it is another machine. It must be yours
     #[arg(long, value_name = "HOST:PORT")]
@@ -61,6 +69,9 @@ pub(crate) struct Args {
     /// A controller that says nothing for this time is gone
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "10s")]
     silence: Duration,
+    /// Send nothing: start this service, read its CPU time as --watch does, and end it with the agent
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["target", "cpus", "watch"])]
+    service: Vec<String>,
     /// Be of another version, for tests
     #[arg(long, hide = true, value_name = "VERSION")]
     as_version: Option<String>,
@@ -77,21 +88,35 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let stop = signals::listen()?;
     let listener =
         TcpListener::bind(&args.listen).with_context(|| format!("cannot listen on {}", args.listen))?;
+    match args.service.as_slice() {
+        [] => serve(args, token, &listener, args.watch, &stop),
+        command => service::beside(command, &stop, |pid| serve(args, token, &listener, Some(pid), &stop)),
+    }
+}
+
+/// Serves as one that reads the CPU time of `watch`, or as a generator.
+fn serve(
+    args: &Args,
+    token: Token,
+    listener: &TcpListener,
+    watch: Option<u32>,
+    stop: &AtomicBool,
+) -> anyhow::Result<Outcome> {
     let address = listener.local_addr()?;
     let options = AgentOptions {
         token,
         tare: args.as_version.clone().unwrap_or_else(version),
         target: args.target.clone(),
-        watch: args.watch,
+        watch,
         machine: machine(),
         cpus: cpus::available().len(),
         keep: args.keep,
         silence: args.silence,
         wait: (!args.keep).then_some(args.wait),
     };
-    let rig = AgentRig::new(args.target.clone(), args.watch, args.cpus.clone().unwrap_or_default());
+    let rig = AgentRig::new(args.target.clone(), watch, args.cpus.clone().unwrap_or_default());
     print(&format!("listening on {address}\n"))?;
-    match tare_agent::serve(&listener, &options, &rig, &stop, &tell)? {
+    match tare_agent::serve(listener, &options, &rig, stop, &tell)? {
         ServeEnd::Run(RunEnd::Complete) => Ok(Outcome::Fine),
         ServeEnd::Run(RunEnd::Gone(reason)) => {
             tare_host::tell!("the controller is gone ({reason}): the load was ended");
