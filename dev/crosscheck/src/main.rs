@@ -165,7 +165,15 @@ fn serve(server: &RawSocket) -> anyhow::Result<()> {
     let (version, identity) =
         variables::read(&server.protocol, server.tls_cert.as_deref(), server.tls_key.as_deref())?;
     let (port, threads, identity) = (server.port, server.threads.into(), identity.as_ref());
-    let server = RawServer { port, threads, response: &response, version, identity, fault: None };
+    let server = RawServer {
+        host: std::net::Ipv4Addr::LOCALHOST,
+        port,
+        threads,
+        response: &response,
+        version,
+        identity,
+        fault: None,
+    };
     server.run(&*signals::listen()?)?;
     signals::forget();
     Ok(())
