@@ -27,7 +27,7 @@ Examples:
   tare raw-socket --port 8443 --tls-cert cert.pem --tls-key key.pem --protocol h2")]
 pub(crate) struct Args {
     /// Address to listen on; 0.0.0.0 stands for all of this machine
-    #[arg(long, value_name = "ADDRESS", default_value_t = Ipv4Addr::LOCALHOST)]
+    #[arg(long, env = "SERVE_ON", value_name = "ADDRESS", default_value_t = Ipv4Addr::LOCALHOST)]
     address: Ipv4Addr,
     /// TCP port
     #[arg(long, env = "PORT", required_unless_present = "version", value_parser = clap::value_parser!(u16).range(1..))]

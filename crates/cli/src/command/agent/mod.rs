@@ -1,4 +1,4 @@
-//! `tare agent`: one of several generators of a load. What it sends is up to a `tare load --agents`.
+//! `tare agent`: one of several generators of a load. What it sends is up to a `tare load --agents` or a `tare run --agents`.
 
 mod service;
 
@@ -33,6 +33,8 @@ Examples:
   tare agent --token-file token                               listens on 127.0.0.1, on the port that it prints
   tare agent --token-file token --listen 10.0.0.7:7070 --target 10.0.0.9:8080
                                                               on a machine of its own, for that server
+  tare agent --token-file token --listen 10.0.0.7:7070 --target 10.0.0.9 --keep
+                                                              for a `tare run --agents`, with each port of that machine
   tare agent --token-file token --watch 4711                  reads the CPU time of the service, sends nothing
   tare agent --token-file token --listen 10.0.0.9:7070 -- ./server --port 8080
                                                               starts the service, and ends it with the agent
@@ -51,8 +53,9 @@ pub(crate) struct Args {
         conflicts_with_all = ["token_file", "listen", "target", "watch", "cpus", "keep", "wait", "silence", "service"]
     )]
     new_token: Option<PathBuf>,
-    /// The server that may be loaded although it is another machine. It must be yours
-    #[arg(long, value_name = "HOST:PORT")]
+    /// The server that may be loaded although it is another machine; HOST without a port permits each port of it, as a `tare run`
+    /// needs, whose services have ports of their own. It must be yours
+    #[arg(long, value_name = "HOST:PORT|HOST")]
     target: Option<String>,
     /// Send nothing: read the CPU time of this process and of all that it started, which serve on this machine
     #[arg(long, value_name = "PID", conflicts_with_all = ["target", "cpus"], value_parser = clap::value_parser!(u32).range(1..))]
@@ -110,6 +113,7 @@ fn serve(
         watch,
         machine: machine(),
         cpus: cpus::available().len(),
+        pinned: args.cpus.clone().unwrap_or_default(),
         keep: args.keep,
         silence: args.silence,
         wait: (!args.keep).then_some(args.wait),
@@ -148,7 +152,7 @@ fn tell(notice: Notice) {
 }
 
 /// The machine as it runs, and its network namespace: an address such as 127.0.0.1 is the same server only within one.
-fn machine() -> String {
+pub(crate) fn machine() -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let network = std::fs::read_link("/proc/self/ns/net").unwrap_or_default();
     format!("{} {}", boot.trim(), network.display())

@@ -43,7 +43,7 @@ use tare_load::{
 };
 use tare_service::client::{Channel, Trusts};
 
-pub(crate) use agents::{AgentRig, TOKEN_VARIABLE, agent_token, version};
+pub(crate) use agents::{AgentRig, TOKEN_VARIABLE, agent_token, contract_text, text_alone, version};
 pub(crate) use args::Args;
 use args::TransportArgs;
 use expect::{Learned, Rules, Server};

@@ -16,6 +16,7 @@ use tare_agent::{
 };
 use tare_load::{Endpoint, Limits, Settings, evaluate, generator::verdict::shortfall};
 
+pub(crate) use jobs::{contract_text, text_alone};
 pub(crate) use rig::AgentRig;
 pub(crate) use token::{TOKEN_VARIABLE, agent_token, version};
 
@@ -98,7 +99,7 @@ fn run(
 ) -> anyhow::Result<FleetReport> {
     let mut begun = Ok(());
     let recorder = std::cell::RefCell::new(recorder);
-    let mut began = || {
+    let mut began = |_start_ns: u64| {
         *started_at = jiff::Timestamp::now();
         begun = recorder.borrow_mut().begin(*started_at);
     };
