@@ -2,11 +2,11 @@
 
 use std::{
     path::{Path, PathBuf},
-    process::ExitCode,
+    process::{Command, ExitCode},
     time::Instant,
 };
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use tare_engines::{Ends, KubernetesCluster, Programs, SlurmCluster};
 
 #[derive(Debug, clap::Args)]
@@ -39,6 +39,13 @@ enum Action {
     },
     /// Load an image of `docker save`, or of the same form, into the nodes of a Kubernetes
     Load { archive: PathBuf },
+    /// Create a Secret of a Kubernetes, with a token from a file
+    Secret { name: String, file: PathBuf },
+    /// Run a command where the pods of a Kubernetes can be reached, as its administrator: `tare load --engine kubernetes`
+    Within {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+        command: Vec<String>,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -65,6 +72,7 @@ enum Cluster {
 
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<ExitCode> {
     let folder = |engine: EngineKind| engine.folder(root, arguments.folder.as_ref());
+    let kubernetes = || KubernetesCluster::open(&folder(EngineKind::Kubernetes));
     match &arguments.action {
         Action::Up { engine: EngineKind::Slurm, nodes } => up_slurm(&folder(EngineKind::Slurm), *nodes)?,
         Action::Up { engine: EngineKind::Kubernetes, nodes } => {
@@ -87,10 +95,20 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<ExitCode> {
             }
         }
         Action::Load { archive } => {
-            KubernetesCluster::open(&folder(EngineKind::Kubernetes))?.load_image(&archive.canonicalize()?)?;
+            kubernetes()?.load_image(&archive.canonicalize()?)?;
         }
+        Action::Secret { name, file } => kubernetes()?.make_secret(name, "token", file)?,
+        Action::Within { command } => return within(&kubernetes()?, command),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn within(cluster: &KubernetesCluster, words: &[String]) -> Result<ExitCode> {
+    let mut all = cluster.within_network()?.into_iter().chain(words.iter().cloned());
+    let mut command = Command::new(all.next().context("no command")?);
+    command.args(all).env("KUBECONFIG", cluster.inner_kubeconfig()).env("NO_PROXY", "*");
+    let status = command.status()?;
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
 fn up_slurm(folder: &Path, nodes: usize) -> Result<()> {

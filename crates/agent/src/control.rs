@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tare_load::{Clock, Interval, Limits, Measures, Monotonic, RunReport};
 
+use crate::align::AgentClock;
 pub use crate::control_error::ControlError;
 use crate::fleet::Fleet;
 pub use crate::fleet::Times;
@@ -88,11 +89,13 @@ impl Control {
         }
     }
 
-    /// Gives every agent its job, in the order of their addresses, and waits until all are ready.
+    /// Gives every agent its job, in the order of their addresses, and waits until all are ready. What was known of their clocks
+    /// is forgotten: one that was stopped in an earlier load is no reason to discard this one.
     ///
     /// # Errors
     /// An agent cannot execute its job, or is lost.
     pub fn prepare(&mut self, jobs: &[Job], interrupt: &AtomicBool) -> Result<Vec<Prepared>, ControlError> {
+        self.fleet.remotes.iter_mut().for_each(|remote| remote.clock = AgentClock::default());
         for (index, job) in jobs.iter().enumerate() {
             self.fleet.order(index, &Order::Prepare(Box::new(job.clone())))?;
         }
@@ -108,8 +111,28 @@ impl Control {
         Ok(prepared.into_iter().flatten().collect())
     }
 
-    /// Starts all agents at one instant and waits for their reports. `began` is called right before the start, and `watch` with each
-    /// interval of all agents together.
+    /// Lets all agents close the connections of their jobs.
+    ///
+    /// # Errors
+    /// An agent is lost.
+    pub fn release(&mut self) -> Result<(), ControlError> {
+        (0..self.fleet.remotes.len()).try_for_each(|index| self.fleet.order(index, &Order::Release))
+    }
+
+    /// Waits for this long, and lets the agents know that this end is there.
+    ///
+    /// # Errors
+    /// An agent is lost.
+    pub fn rest(&mut self, time: Duration) -> Result<(), ControlError> {
+        let until_ns = Monotonic.now_ns() + ns(time);
+        while Monotonic.now_ns() < until_ns {
+            self.fleet.next()?;
+        }
+        Ok(())
+    }
+
+    /// Starts all agents at one instant and waits for their reports. `began` is called some 0.3 s before the start with that instant
+    /// of this process's clock, and `watch` with each interval of all agents together.
     ///
     /// # Errors
     /// An agent is lost, or cannot go on.
@@ -117,7 +140,7 @@ impl Control {
         &mut self,
         plan: &RunPlan,
         interrupt: &AtomicBool,
-        began: &mut dyn FnMut(),
+        began: &mut dyn FnMut(u64),
         watch: &mut dyn FnMut(&Interval),
     ) -> Result<FleetReport, ControlError> {
         self.fleet.synchronise(ROUND_TRIPS)?;
@@ -136,8 +159,8 @@ impl Control {
             }
             self.fleet.synchronise(ROUND_TRIPS)?;
         }
-        began();
         let start_ns = self.begin(false)?;
+        began(start_ns);
         self.fleet.remotes.iter_mut().for_each(|remote| remote.silent_ns = 0);
         let watching: Vec<bool> = self.fleet.remotes.iter().map(|remote| remote.is_watch()).collect();
         let mut gathered = Gathered::new(&watching);

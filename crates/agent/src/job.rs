@@ -26,6 +26,9 @@ pub struct Job {
     pub threads: usize,
     /// Whether connections are opened before the load.
     pub opens_before: bool,
+    /// Whether one request is sent over each of them before the load, and reported apart from it. What cannot be opened or asked
+    /// then is no failure of the agent: it is tried again in the load, and counted there.
+    pub primes: bool,
     /// The same for all agents, since the load is.
     pub seed: u64,
     pub protocol: String,
@@ -57,6 +60,13 @@ impl ServerName {
         } else {
             format!("{}:{}", self.host, self.port)
         }
+    }
+
+    /// Whether an agent that was started with this `--target` may load it: HOST:PORT is this port, HOST alone is each port of it.
+    #[must_use]
+    pub fn is_permitted_by(&self, target: &str) -> bool {
+        let host = target.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(target);
+        target.eq_ignore_ascii_case(&self.address()) || host.eq_ignore_ascii_case(&self.host)
     }
 }
 
@@ -100,6 +110,19 @@ pub struct ContractPart {
     pub text: Option<String>,
     /// The requests that are sent, each with its weight if it has another; empty: as the contract says.
     pub only: Vec<(String, Option<u32>)>,
+    /// What of it is drawn; absent: all of it by the seed of the job.
+    pub draws: Option<Draws>,
+}
+
+/// What a load draws from a contract whose rows are known to the server already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Draws {
+    /// The seed of the rows. That of the job draws from them.
+    pub rows_seed: u64,
+    /// How many exchanges are made ahead, at the most: of other requests, and of those that draw rows.
+    pub exchanges: usize,
+    pub exchanges_of_rows: usize,
 }
 
 /// One request, and the answer that is right.
@@ -129,6 +152,8 @@ pub struct TlsSpec {
     pub trust: TrustSpec,
     pub server_name: String,
     pub resume: bool,
+    /// Whether one suite and one group are offered, so that all servers are asked for the same.
+    pub offers_one: bool,
 }
 
 /// Whose certificates are accepted.
@@ -419,10 +444,16 @@ pub(crate) mod tests {
             connections: 21,
             threads: 2,
             opens_before: true,
+            primes: false,
             seed: 7,
             protocol: "h2".to_owned(),
             streams: 4,
-            tls: Some(TlsSpec { trust: TrustSpec::System, server_name: "a".to_owned(), resume: false }),
+            tls: Some(TlsSpec {
+                trust: TrustSpec::System,
+                server_name: "a".to_owned(),
+                resume: false,
+                offers_one: false,
+            }),
             driver: "auto".to_owned(),
             load: LoadSpec::of(&load, None, vec![1, 2]),
             warm_up_ns: Some(5),
@@ -492,5 +523,33 @@ pub(crate) mod tests {
             assert_eq!(Listed::of(&exchange).unwrap().exchange().unwrap(), exchange);
         }
         assert_eq!(Listed::of(&body(ExpectedBody::Json(serde_json::json!(1)))), None);
+    }
+
+    #[test]
+    fn a_target_is_one_port_or_each_port_of_a_host() {
+        let server = |host: &str| ServerName { host: host.to_owned(), port: 8080, authority: String::new() };
+        let permitted = [
+            ("10.0.0.9", "10.0.0.9:8080"),
+            ("10.0.0.9", "10.0.0.9"),
+            ("Service", "service:8080"),
+            ("service", "SERVICE"),
+            ("fe80::1", "[fe80::1]:8080"),
+            ("fe80::1", "[fe80::1]"),
+            ("fe80::1", "fe80::1"),
+        ];
+        for (host, target) in permitted {
+            assert!(server(host).is_permitted_by(target), "{host} by {target}");
+        }
+        let refused = [
+            ("10.0.0.9", "10.0.0.9:80"),
+            ("10.0.0.9", "10.0.0.90"),
+            ("10.0.0.9", "10.0.0"),
+            ("10.0.0.9", ""),
+            ("fe80::1", "fe80::1:8080"),
+            ("service", "[service"),
+        ];
+        for (host, target) in refused {
+            assert!(!server(host).is_permitted_by(target), "{host} by {target}");
+        }
     }
 }

@@ -19,6 +19,8 @@ pub enum Order {
     Begin { at_ns: u64, warm_up: bool },
     /// End the load now, and report.
     Stop,
+    /// Close the connections of the job: its load is over, and another may follow.
+    Release,
     /// There is nothing more to do.
     Bye,
 }
@@ -47,13 +49,17 @@ pub enum Reply {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct About {
-    /// The server that it may load although that is another machine, as HOST:PORT.
+    /// The server that it may load although that is another machine, as HOST:PORT, or as HOST for each port of it.
     pub target: Option<String>,
     /// The process whose CPU time it reads; an agent that watches sends no load.
     pub watch: Option<u32>,
     /// What two agents in one network namespace of one machine have in common, and no others.
     pub machine: String,
     pub cpus: usize,
+    /// The CPUs that its threads are pinned to; empty: any.
+    pub pinned: Vec<usize>,
+    /// Whether it serves one run after the other.
+    pub keep: bool,
 }
 
 /// What was learned from the server before the load.
@@ -69,7 +75,7 @@ pub struct Learned {
 }
 
 /// An agent that is ready.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prepared {
     /// The address that it loads.
@@ -78,6 +84,8 @@ pub struct Prepared {
     pub is_here: bool,
     /// Whether it is one that each machine has.
     pub is_loopback: bool,
+    /// Of the requests that were sent over its connections before the load; absent if none were.
+    pub primed: Option<Box<ReportParts>>,
 }
 
 /// One reading of a CPU clock.
@@ -117,6 +125,7 @@ mod tests {
             Order::Ping { sent_ns: u64::MAX },
             Order::Prepare(Box::new(crate::job::tests::job())),
             Order::Begin { at_ns: 1, warm_up: true },
+            Order::Release,
             Order::Bye,
         ];
         for order in orders {

@@ -11,13 +11,15 @@ pub struct AgentOptions {
     pub token: Token,
     /// The version of Tare.
     pub tare: String,
-    /// The server that it may load although that is another machine, as HOST:PORT.
+    /// The server that it may load although that is another machine, as HOST:PORT, or as HOST for each port of it.
     pub target: Option<String>,
     /// The process whose CPU time it reads.
     pub watch: Option<u32>,
     /// What names the machine and its network namespace.
     pub machine: String,
     pub cpus: usize,
+    /// The CPUs that its threads are pinned to; empty: any.
+    pub pinned: Vec<usize>,
     /// Whether it serves one run after the other.
     pub keep: bool,
     /// A controller that says nothing for so long is gone.
@@ -33,6 +35,8 @@ impl AgentOptions {
             watch: self.watch,
             machine: self.machine.clone(),
             cpus: self.cpus,
+            pinned: self.pinned.clone(),
+            keep: self.keep,
         }
     }
 }

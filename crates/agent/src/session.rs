@@ -6,12 +6,13 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tare_load::{Clock, Generator, Interval, Monotonic, Waiting};
+use tare_load::{Clock, Generator, Interval, Load, Monotonic, Quota, Schedule, Stop, Waiting};
 
 use crate::job::Job;
 use crate::link::{Receiver, Sender};
 use crate::message::{Order, Prepared, Reply};
 use crate::options::AgentOptions;
+use crate::report::ReportParts;
 use crate::rig::{CpuMeter, Ready, Rig};
 use crate::watch;
 
@@ -128,6 +129,7 @@ impl Runner<'_> {
             Order::Learn(job) => self.rig.learn(&job).map(Reply::Learned),
             Order::Prepare(job) => self.prepare(job).map(Reply::Prepared),
             Order::Begin { at_ns, warm_up } => self.run(at_ns, warm_up),
+            Order::Release => return self.ready = None,
             // The thread that reads has dealt with them.
             Order::Ping { .. } | Order::Stop | Order::Bye => return,
         };
@@ -135,6 +137,8 @@ impl Runner<'_> {
     }
 
     fn prepare(&mut self, job: Box<Job>) -> Result<Prepared, String> {
+        // A server must not hold the connections of another load, each of which may have a thread there.
+        self.ready = None;
         if self.is_watch {
             let (meter, prepared) = self.rig.watch(&job)?;
             self.ready = Some(Part::Watches(meter, job));
@@ -146,10 +150,25 @@ impl Runner<'_> {
         if job.opens_before {
             let more = Duration::from_millis((total / CONNECTS_PER_MS) as u64);
             let patience = Duration::from_nanos(job.load.connect_timeout_ns) + more;
-            generator.open(total, patience).map_err(|error| error.to_string())?;
+            match generator.open(total, patience) {
+                Err(error) if !job.primes => return Err(error.to_string()),
+                // What cannot be opened is tried again in the load, and counted there.
+                Err(_) | Ok(()) => {}
+            }
         }
+        let primed = if job.primes { self.prime(&mut generator, &job)? } else { None };
+        let prepared = Prepared { primed, ..prepared };
         self.ready = Some(Part::Generates(Box::new((generator, waiting, *job))));
         Ok(prepared)
+    }
+
+    /// One request over each connection.
+    fn prime(&self, generator: &mut Generator, job: &Job) -> Result<Option<Box<ReportParts>>, String> {
+        let patience = Duration::from_nanos(job.load.response_timeout_ns);
+        let stop = Stop::count(Quota::RequestsEach(1), patience, patience);
+        let report = generator.run(&Load::new(Schedule::SATURATE, stop, patience), &self.interrupt);
+        let report = report.map_err(|error| error.to_string())?;
+        Ok(Some(Box::new((&report).into())))
     }
 
     fn run(&mut self, at_ns: u64, warm_up: bool) -> Result<Reply, String> {

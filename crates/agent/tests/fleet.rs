@@ -15,11 +15,11 @@ use tare_agent::serve::{RunEnd, ServeEnd};
 use tare_agent::window::marks;
 use tare_agent::{
     About, AgentOptions, Control, ControlError, CpuMeter, FleetReport, Job, Learned, Notice, Prepared, Ready,
-    Rig, Token, serve,
+    Resting, Rig, Token, serve,
 };
 use tare_load::{
-    Arrivals, Exchange, ExchangePool, Expected, ExpectedBody, Interval, Limits, Load, Process, Schedule,
-    Settings, Stop,
+    Arrivals, Exchange, ExchangePool, Expected, ExpectedBody, Interval, Limits, Load, Process, RunReport,
+    Schedule, Settings, Stop,
 };
 
 const MS: u64 = 1_000_000;
@@ -67,7 +67,7 @@ impl CpuMeter for Ticks {
 }
 
 fn prepared(job: &Job) -> Prepared {
-    Prepared { endpoint: job.server.address(), is_here: true, is_loopback: true }
+    Prepared { endpoint: job.server.address(), is_here: true, is_loopback: true, primed: None }
 }
 
 impl Rig for Plain {
@@ -102,6 +102,7 @@ fn options() -> AgentOptions {
         watch: None,
         machine: "here".to_owned(),
         cpus: 1,
+        pinned: Vec::new(),
         keep: false,
         silence: Duration::from_secs(3),
         wait: Some(Duration::from_secs(60)),
@@ -175,6 +176,7 @@ fn jobs(server: SocketAddr, load: &Load, of: usize) -> Vec<Job> {
         connections: 4,
         threads: 1,
         opens_before: true,
+        primes: false,
         seed: 7,
         protocol: "http/1.1".to_owned(),
         streams: 1,
@@ -204,7 +206,7 @@ fn run(
 ) -> Result<FleetReport, ControlError> {
     let never = AtomicBool::new(false);
     control.prepare(jobs, &never)?;
-    control.run(&plan(&jobs[0]), &never, &mut || {}, during)
+    control.run(&plan(&jobs[0]), &never, &mut |_| {}, during)
 }
 
 #[test]
@@ -234,6 +236,50 @@ fn two_agents_load_one_server_and_their_reports_are_added() {
     assert!(window.ns() > 300 * MS && window.uncertainty_ns < 20 * MS, "{window:?}");
     assert!(tally.answered_in_window > 0 && tally.answered_in_window <= tally.answered);
     assert_eq!(report.total.total.latency.count(), tally.answered);
+}
+
+/// As the slices of an experiment are, with a pause between them that is longer than agents wait for a controller that says nothing.
+#[test]
+fn one_controller_has_several_loads_and_its_agents_wait_for_it_in_between() {
+    let server = server(BODY);
+    let patience = AgentOptions { keep: true, silence: Duration::from_millis(600), ..options() };
+    let agents = [Agent::start(patience.clone()), Agent::start(patience)];
+    let mut control = connect(&[&agents[0], &agents[1]]).unwrap();
+    let load = load(Schedule::SATURATE, 300);
+    let parts: Vec<Job> = jobs(server, &load, 2).into_iter().map(|job| Job { primes: true, ..job }).collect();
+    let never = AtomicBool::new(false);
+    for _ in 0..2 {
+        let prepared = control.prepare(&parts, &never).unwrap();
+        for (one, job) in prepared.into_iter().zip(&parts) {
+            let primed = RunReport::try_from(*one.primed.expect("a report")).unwrap();
+            assert_eq!(primed.total.tally.answered, job.connections as u64, "one over each connection");
+        }
+        let resting = Resting::of(control);
+        std::thread::sleep(Duration::from_millis(900));
+        control = resting.wake().unwrap();
+        let start = AtomicU64::new(0);
+        let mut begun = |at_ns| start.store(at_ns, Ordering::Relaxed);
+        let report = control.run(&plan(&parts[0]), &never, &mut begun, &mut |_| {}).unwrap();
+        assert!(start.into_inner() > 0 && report.total.total.tally.answered > 0);
+        assert!(report.counted.is_some(), "{:?}", report.findings);
+        control.release().unwrap();
+    }
+    drop(control);
+    for agent in agents {
+        agent.stop.store(true, Ordering::Relaxed);
+        assert_eq!(agent.thread.join().unwrap(), ServeEnd::Stopped);
+    }
+}
+
+#[test]
+fn a_controller_at_rest_notices_that_an_agent_is_gone() {
+    let agents = [Agent::start(options()), Agent::start(options())];
+    let resting = Resting::of(connect(&[&agents[0], &agents[1]]).unwrap());
+    agents[1].stop.store(true, Ordering::Relaxed);
+    std::thread::sleep(Duration::from_millis(500));
+    let lost = resting.wake().unwrap_err().to_string();
+    assert!(lost.contains(&agents[1].address), "{lost}");
+    agents.into_iter().for_each(|agent| drop(agent.thread.join().unwrap()));
 }
 
 #[test]
@@ -327,7 +373,7 @@ fn an_agent_ends_its_load_when_its_controller_is_gone() {
     // An error of this end in the middle of a load, as a kill is.
     let gone = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
         let _ =
-            control.run(&plan(&jobs[0]), &interrupt, &mut || {}, &mut |_| panic!("the controller is gone"));
+            control.run(&plan(&jobs[0]), &interrupt, &mut |_| {}, &mut |_| panic!("the controller is gone"));
     }));
     assert!(gone.is_err());
     assert!(matches!(agent.thread.join().unwrap(), ServeEnd::Run(RunEnd::Gone(_))));
@@ -343,7 +389,7 @@ fn an_interrupt_ends_the_load_and_what_is_known_is_reported() {
     let interrupt = AtomicBool::new(false);
     control.prepare(&jobs, &interrupt).unwrap();
     let mut intervals = 0;
-    let report = control.run(&plan(&jobs[0]), &interrupt, &mut || {}, &mut |_| {
+    let report = control.run(&plan(&jobs[0]), &interrupt, &mut |_| {}, &mut |_| {
         intervals += 1;
         interrupt.store(intervals >= 13, Ordering::Relaxed);
     });
@@ -427,7 +473,8 @@ fn an_agent_that_says_nothing_is_lost() {
         let gate = Gate { token: &token, tare: "1.0.0", claim: &|| true, penalty: &|| {} };
         let stream = listener.accept().unwrap().0;
         let (mut sender, receiver) = answer_greeting(stream, &gate, Duration::from_secs(10)).unwrap();
-        let about = About { target: None, watch: None, machine: "here".to_owned(), cpus: 1 };
+        let (target, watch, pinned) = (None, None, Vec::new());
+        let about = About { target, watch, machine: "here".to_owned(), cpus: 1, pinned, keep: false };
         sender.send(&Reply::About(about)).unwrap();
         (sender, receiver)
     });

@@ -2,6 +2,7 @@
 #![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 
 mod accounting;
+pub mod agents;
 pub mod analysis;
 pub mod apart;
 pub mod behaviour;

@@ -19,5 +19,6 @@ pub mod plan;
 pub mod prepare;
 pub mod record;
 pub mod sample;
+pub mod sample_agents;
 pub mod schedule;
 pub mod slo;

@@ -7,7 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use tare_load::{Handshakes, Negotiated};
 
-use crate::sample::{LoadResult, Placement, Sample};
+use crate::{
+    sample::{LoadResult, Placement, Sample},
+    sample_agents::DiscardedSlice,
+};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -18,6 +21,8 @@ pub enum Record {
     /// A service gave its first answer, was warmed up, and is frozen.
     Started(Started),
     Sample(Box<Sample>),
+    /// A slice that has no figures: an agent was not valid, or was lost.
+    Discarded(DiscardedSlice),
     /// A service was stopped at the end of a block.
     Stopped(Stopped),
     /// A row of an interleaved experiment is out; it takes no part in later blocks.
@@ -216,6 +221,14 @@ impl Record {
         }
     }
 
+    /// The slice without figures, if it is one.
+    pub fn discarded(&self) -> Option<&DiscardedSlice> {
+        match self {
+            Record::Discarded(slice) => Some(slice),
+            _ => None,
+        }
+    }
+
     /// What a row answered, if it says so: in a slice or a whole load, and wrong answers beside them.
     pub fn answers_of(&self, row: usize) -> Option<&LoadResult> {
         match self {
@@ -236,6 +249,10 @@ impl Record {
                 let Sample { block, round, point, row, .. } = **sample;
                 Place::Slice { block, round, point, row }
             }
+            Record::Discarded(slice) => {
+                let DiscardedSlice { block, round, point, row, .. } = *slice;
+                Place::Slice { block, round, point, row }
+            }
             Record::Stopped(stopped) => Place::Stop { block: stopped.block, row: stopped.row },
             Record::Failed(failed) => Place::Failure { block: failed.block, row: failed.row },
             Record::Ended(_) => return None,
@@ -249,6 +266,7 @@ impl Record {
             Record::Block(block) => block.order.iter().all(|row| *row < rows),
             Record::Started(started) => started.row < rows,
             Record::Sample(sample) => sample.row < rows && sample.point < points,
+            Record::Discarded(slice) => slice.row < rows && slice.point < points,
             Record::Stopped(stopped) => stopped.row < rows && stopped.latency.len() <= points,
             Record::Failed(failed) => failed.row < rows,
             Record::Ended(_) => true,

@@ -13,6 +13,8 @@ pub use tare_load::{Failure, Failures};
 use tare_load::{Histogram, Measures, RunReport};
 use tare_service::{backing::BackingCounts, drive::describe};
 
+use crate::sample_agents::FleetSample;
+
 /// One service at one point of the plan, once.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -30,6 +32,9 @@ pub struct Sample {
     /// What preceded it on this process, which was warm; absent if nothing did, and in older runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aside: Option<Aside>,
+    /// Who loaded it, if that was not the generator of this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<FleetSample>,
 }
 
 /// Loads of which nothing is measured but how long the service was silent: the warm-up of a process that is kept for several
@@ -166,7 +171,7 @@ pub struct HostUsage {
     /// What was asked of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backing: Option<BackingCounts>,
-    /// CPU time of the generator's threads.
+    /// CPU time of the generator's threads. Of agents, of those on this machine: what others spend elsewhere disturbs nothing here.
     pub generator_cpu_ns: u64,
     /// The part of it in which they polled and nothing had come.
     pub generator_polled_ns: u64,

@@ -28,7 +28,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Init(command::init::Args),
-    Run(command::run::Args),
+    Run(Box<command::run::Args>),
     Compare(Box<command::compare::Args>),
     Load(Box<command::load::Args>),
     Agent(command::agent::Args),
@@ -91,7 +91,7 @@ fn main() -> ExitCode {
     let global = &cli.global;
     exit::of(match cli.command {
         Command::Init(args) => command::init::run(global, &args),
-        Command::Run(args) => command::run::run(global, args),
+        Command::Run(args) => command::run::run(global, *args),
         Command::Compare(args) => command::compare::run(global, *args),
         Command::Load(args) => command::load::run(global, *args),
         Command::Agent(args) => command::agent::run(&args),

@@ -36,7 +36,10 @@ pub use certificates::{Certificates, MachineIdentity, StoredCertificate};
 pub use collect::{Collected, CollectedJob, RejectedBundle, collect};
 pub use engine::{
     Allocation, Engine, EngineError, EngineState, Start, Variables, engine,
-    kubernetes::Kubernetes,
+    kubernetes::{
+        Kubernetes,
+        group::{GROUP_ENGINES, GroupError, GroupPlan, GroupPod, GroupService, LoadGroup, Waits},
+    },
     slurm::{Slurm, queue},
 };
 pub use engine_name::EngineName;

@@ -13,9 +13,10 @@ use crate::contract::Contract;
 use tare_host::process;
 
 pub const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);
-const EXCHANGES: usize = 512;
+/// How many exchanges are made ahead of a load.
+pub const EXCHANGES: usize = 512;
 /// Of a contract that draws rows: as many as a slice sends, so that few rows come twice in it.
-const EXCHANGES_OF_ROWS: usize = 4096;
+pub const EXCHANGES_OF_ROWS: usize = 4096;
 
 /// The exchanges of `contract` for the service whose `Host` is this, with placeholders filled.
 pub fn pool(contract: &Contract, host: &str, seed: u64) -> Arc<ExchangePool> {

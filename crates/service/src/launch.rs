@@ -28,6 +28,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Number of further ports that are tried if one is in use.
 const PORT_ATTEMPTS: u32 = 8;
 
+/// The variable that names the address to listen on, where that is not 127.0.0.1 alone.
+pub const SERVE_ON: &str = "SERVE_ON";
+
 /// The variable that gives the environment of each start a different length.
 const PADDING: &str = "TARE_PADDING";
 /// Its maximum length. The kernel places the stack below the environment, so the length shifts the stack; beyond one page the
@@ -95,6 +98,8 @@ pub struct Settings<'a> {
     pub readiness: Readiness,
     /// A port that the user chose, instead of any free one.
     pub port: Option<u16>,
+    /// Whether it is to listen on all addresses of this machine, and not on 127.0.0.1 alone.
+    pub everywhere: bool,
     /// What the service does not see. From the built-in reference, which reads its contract, no folder is hidden.
     pub sandbox: &'a Sandbox,
 }
@@ -227,6 +232,7 @@ fn start(
     env.push(("PORT".to_owned(), port.to_string()));
     env.push(("THREADS".to_owned(), settings.service_settings.threads.to_string()));
     env.push(("DELAY_MS".to_owned(), settings.service_settings.delay_ms.to_string()));
+    env.extend(settings.everywhere.then(|| (SERVE_ON.to_owned(), Ipv4Addr::UNSPECIFIED.to_string())));
     env.extend(of_protocol(service));
     env.extend(settings.contract.given_tables().filter_map(Table::variable));
     env.extend(backing.variables());

@@ -183,6 +183,7 @@ pub(crate) fn start_one(
         seed: 0,
         readiness: Readiness::Speaks,
         port: None,
+        everywhere: false,
         sandbox: &Sandbox::default(),
     };
     launch::launch(service, &settings, ground.supervisor, ground.folder, stem)

@@ -112,6 +112,7 @@ fn while_running<T>(
         seed,
         readiness: Readiness::Speaks,
         port,
+        everywhere: false,
         sandbox: &Sandbox::default(),
     };
     let mut ready = launch::launch(service, &settings, supervisor, folder, stem)?;

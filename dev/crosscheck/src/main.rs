@@ -5,6 +5,7 @@ use std::{
     ffi::OsString,
     fs,
     io::{self, IsTerminal, Write},
+    net::Ipv4Addr,
     path::{Path, PathBuf},
     process::ExitCode,
     sync::{Arc, atomic::Ordering},
@@ -165,7 +166,8 @@ fn serve(server: &RawSocket) -> anyhow::Result<()> {
     let (version, identity) =
         variables::read(&server.protocol, server.tls_cert.as_deref(), server.tls_key.as_deref())?;
     let (port, threads, identity) = (server.port, server.threads.into(), identity.as_ref());
-    let server = RawServer { port, threads, response: &response, version, identity, fault: None };
+    let address = Ipv4Addr::LOCALHOST;
+    let server = RawServer { address, port, threads, response: &response, version, identity, fault: None };
     server.run(&*signals::listen()?)?;
     signals::forget();
     Ok(())

@@ -141,6 +141,7 @@ impl<'a> Session<'a> {
             seed: plan.seed,
             readiness: Readiness::AnswersRightly,
             port: None,
+            everywhere: false,
             sandbox: &Sandbox::default(),
         };
         let ready = launch::launch(service, &settings, supervisor, folder, "service")?;

@@ -39,6 +39,8 @@ func run(name string, words []string) error {
 		return list(words[0])
 	case name == "grant" && len(words) == 2:
 		return grant(words[0], words[1])
+	case name == "secret" && len(words) == 4:
+		return secret(words[0], words[1], words[2], words[3])
 	}
 	return fmt.Errorf("unknown program %q, or a wrong number of words", name)
 }
@@ -163,7 +165,7 @@ func readiness(node *core.Node) string {
 	return "not ready"
 }
 
-// list prints a line for each node and each pod.
+// list prints a line for each node, each Job and each pod.
 func list(kubeconfig string) error {
 	client, err := connect(kubeconfig)
 	if err != nil {
@@ -176,6 +178,13 @@ func list(kubeconfig string) error {
 	}
 	for _, node := range nodes.Items {
 		fmt.Printf("node %s is %s\n", node.Name, readiness(&node))
+	}
+	jobs, err := client.BatchV1().Jobs("").List(ctx, meta.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for _, job := range jobs.Items {
+		fmt.Printf("job %s/%s\n", job.Namespace, job.Name)
 	}
 	pods, err := client.CoreV1().Pods("").List(ctx, meta.ListOptions{})
 	if err != nil {
@@ -223,4 +232,19 @@ func grant(kubeconfig, file string) error {
 			return err
 		}
 	}
+}
+
+// secret creates a Secret with the content of a file under a key, as `kubectl create secret generic` would.
+func secret(kubeconfig, name, key, file string) error {
+	client, err := connect(kubeconfig)
+	if err != nil {
+		return err
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	object := &core.Secret{ObjectMeta: meta.ObjectMeta{Name: name}, Data: map[string][]byte{key: content}}
+	_, err = client.CoreV1().Secrets("default").Create(context.Background(), object, meta.CreateOptions{})
+	return err
 }

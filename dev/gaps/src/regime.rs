@@ -83,6 +83,7 @@ impl Trial<'_> {
             seed: 1,
             readiness: Readiness::AnswersRightly,
             port: None,
+            everywhere: false,
             sandbox: &Sandbox::default(),
         };
         let ready = launch::launch(self.service, &settings, self.supervisor, self.folder, "service")?;

@@ -11,6 +11,7 @@ use tare_stats::Warning;
 use super::Severity;
 use crate::{
     accounting::CpuAccounting,
+    agents::{DiscardedSlices, UnequalAgents},
     behaviour::{
         answers::{LateAnswers, Stalls},
         cost::CostStep,
@@ -216,6 +217,10 @@ pub enum RunIssue {
         later: usize,
     },
     SlicesDropped(Dropped),
+    /// Slices that have no figures, because an agent was not valid or was lost.
+    SlicesDiscarded(DiscardedSlices),
+    /// Slices in which the slow answers are those of some agents.
+    UnequalAgents(UnequalAgents),
     BlocksDisturbed {
         blocks: usize,
     },

@@ -7,7 +7,11 @@ use tare_host::process::{Priority, Process, Unseen};
 use tare_stats::Warning;
 
 use super::*;
-use crate::{accounting::CpuAccounting, validity::Dropped};
+use crate::{
+    accounting::CpuAccounting,
+    agents::{DiscardedSlices, UnequalAgents},
+    validity::Dropped,
+};
 
 /// One of each kind.
 fn of_rows() -> Vec<RowIssue> {
@@ -133,6 +137,13 @@ fn of_runs() -> Vec<RunIssue> {
         RunIssue::UnplannedLooks,
         RunIssue::AfterTheLook { look: 12, later: 2 },
         RunIssue::SlicesDropped(dropped),
+        RunIssue::SlicesDiscarded(discarded(0)),
+        RunIssue::SlicesDiscarded(discarded(2)),
+        RunIssue::UnequalAgents(UnequalAgents {
+            slices: 3,
+            of: 24,
+            first: "tails: 2.1% of the latencies of a:1 lie above the p99 of all agents".to_owned(),
+        }),
         RunIssue::BlocksDisturbed { blocks: 2 },
         RunIssue::BlocksCut { cut: 1, begun: 8 },
         RunIssue::CpuTime(accounting),
@@ -146,6 +157,11 @@ fn of_runs() -> Vec<RunIssue> {
         RunIssue::SlowLink(link.clone()),
         RunIssue::SlowLink(SlowLink { cpu_ns_per_packet: None, ..link }),
     ]
+}
+
+fn discarded(lost: usize) -> DiscardedSlices {
+    let by_row = [("go".to_owned(), 1), ("hyper".to_owned(), 3)].into();
+    DiscardedSlices { slices: 4, of: 120, lost, by_row, first: "agent: b:2 is not valid: late".to_owned() }
 }
 
 fn all() -> Vec<Finding> {
@@ -168,7 +184,7 @@ fn the_code_is_that_of_the_data() {
         assert_eq!(written["text"], found.to_string(), "{written}");
         codes.insert(found.code());
     }
-    assert_eq!(codes.len(), 30 + 20, "one of each kind is among them: {codes:?}");
+    assert_eq!(codes.len(), 30 + 22, "one of each kind is among them: {codes:?}");
 }
 
 #[test]

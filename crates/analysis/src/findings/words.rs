@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fmt};
 use super::{KeptProcesses, RowIssue, RunIssue, RunningRow, Scope, SlowLink};
 use crate::{
     accounting::CpuAccounting,
+    agents::{DiscardedSlices, UnequalAgents},
     figures::{percent, several, time},
     validity::{Dropped, FAILURE_SHARE_MAX},
 };
@@ -118,6 +119,11 @@ impl fmt::Display for RunIssue {
                 format!("the figures are those of the look after {look} blocks; {later} came after it")
             }
             Is::SlicesDropped(dropped) => slices_dropped(dropped),
+            Is::SlicesDiscarded(discarded) => slices_discarded(discarded),
+            Is::UnequalAgents(UnequalAgents { slices, of, first }) => format!(
+                "in {slices} of {of} slices the slow answers were those of some agents, so that their percentiles are of none; the \
+                 first: {first}"
+            ),
             Is::BlocksDisturbed { blocks } => blocks_disturbed(*blocks),
             Is::BlocksCut { cut, begun } => {
                 format!("{cut} of {begun} blocks were cut off: they count with the rounds that are complete")
@@ -387,6 +393,19 @@ fn interim_analyses(blocks: &[usize]) -> String {
         "the results were looked at after {} blocks: intervals and ranks are those of the last look reached, and hold at all \
          looks together",
         blocks.join(", ")
+    )
+}
+
+fn slices_discarded(discarded: &DiscardedSlices) -> String {
+    let DiscardedSlices { slices, of, lost, by_row, first } = discarded;
+    let rows: Vec<String> = by_row.iter().map(|(row, slices)| format!("{row} {slices}")).collect();
+    let lost = match lost {
+        0 => String::new(),
+        lost => format!(", {lost} of them because an agent was lost"),
+    };
+    format!(
+        "{slices} of {of} slices were discarded and have no figures{lost} ({}): one agent that is not valid is enough; the first: {first}",
+        rows.join(", ")
     )
 }
 

@@ -7,6 +7,8 @@ pub(crate) mod blocks;
 mod bound;
 pub(crate) mod compute;
 mod cores;
+#[cfg(test)]
+mod discarded_tests;
 mod equal_rate;
 mod handshakes;
 mod latency;

@@ -3,7 +3,10 @@
 use tare_stats::{Looks, contrast::LEAST_STARTS};
 
 use super::rounds::Rounds;
-use crate::findings::{RunIssue, RunningRow};
+use crate::{
+    agents,
+    findings::{RunIssue, RunningRow},
+};
 use tare_bench::{
     folder::StoredRun,
     plan::{Plan, PlannedRow, Until},
@@ -85,6 +88,8 @@ pub(super) fn of_run(
     let needed = least.filter(|needed| (1..*needed).contains(&reference_blocks));
     issues.extend(needed.map(|needed| RunIssue::TooFewBlocks { blocks: reference_blocks, needed }));
     issues.extend(looked_at(kept, looks));
+    issues.extend(agents::discarded(kept).map(RunIssue::SlicesDiscarded));
+    issues.extend(agents::unequal(kept).map(RunIssue::UnequalAgents));
     issues.extend(rounds.issues(plan, reference_blocks));
     issues
 }

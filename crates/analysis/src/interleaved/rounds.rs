@@ -6,7 +6,7 @@ use super::moments::{Moment, Moments, ROWS_MIN};
 use crate::faults::{self, Fault};
 use crate::findings::RunIssue;
 use crate::validity::{DROPPED_SHARE_MAX, Disturbance, Dropped, disturbance};
-use tare_bench::{plan::Plan, record::Record, sample::Sample};
+use tare_bench::{plan::Plan, record::Record, sample::Sample, sample_agents::DiscardedSlice};
 
 /// The rounds of each block.
 #[derive(Debug, Default)]
@@ -14,6 +14,8 @@ pub(crate) struct Rounds {
     whole: BTreeMap<usize, usize>,
     without: BTreeMap<usize, Without>,
     moments: Moments,
+    /// Rounds, by block, in which a row has no figures since its agents were not valid.
+    discarded: BTreeSet<(usize, usize)>,
     pub dropped: Dropped,
 }
 
@@ -58,7 +60,7 @@ impl Rounds {
         let rows = rows(records, &failed);
         let fewest = |rows: &BTreeMap<usize, usize>| rows.values().min().copied().unwrap_or(0);
         let whole = rows.iter().map(|(block, rows)| (*block, fewest(rows))).collect();
-        let mut rounds = Rounds { whole, ..Rounds::default() };
+        let mut rounds = Rounds { whole, discarded: discarded(records, &rows), ..Rounds::default() };
         let disturbed = rounds.disturbed(plan, records, &failed);
         for (block, rows) in rows {
             rounds.leave_out(block, rows.len(), disturbed.get(&block).map_or(&[], Vec::as_slice));
@@ -116,7 +118,8 @@ impl Rounds {
     /// Whether the figures of a closed loop count.
     pub(crate) fn counts(&self, slice: &Sample) -> bool {
         let without = self.without.get(&slice.block).filter(|_| !faults::is_active(Fault::Rounds));
-        self.is_whole(slice) && without.is_none_or(|without| !without.has(slice))
+        let is_paired = !self.discarded.contains(&(slice.block, slice.round));
+        self.is_whole(slice) && is_paired && without.is_none_or(|without| !without.has(slice))
     }
 
     /// What the moment of a slice did to its figures.
@@ -156,6 +159,10 @@ fn rows(records: &[Record], failed: &BTreeSet<usize>) -> BTreeMap<usize, BTreeMa
             Record::Sample(slice) if !slice.is_open() => {
                 *slices.entry(slice.block).or_default().entry(slice.row).or_default() += 1;
             }
+            // Its round came to its end.
+            Record::Discarded(slice) if slice.is_closed => {
+                *slices.entry(slice.block).or_default().entry(slice.row).or_default() += 1;
+            }
             _ => {}
         }
     }
@@ -163,4 +170,13 @@ fn rows(records: &[Record], failed: &BTreeSet<usize>) -> BTreeMap<usize, BTreeMa
         rows.retain(|row, _| !failed.contains(row));
     }
     slices
+}
+
+/// Of few rows each is related to those of its round: where one has no figures the others have nothing to be related to. Of many rows a
+/// slice is missed by its neighbours alone.
+fn discarded(records: &[Record], rows: &BTreeMap<usize, BTreeMap<usize, usize>>) -> BTreeSet<(usize, usize)> {
+    let is_one_of_few =
+        |slice: &&DiscardedSlice| rows.get(&slice.block).is_some_and(|rows| rows.len() < ROWS_MIN);
+    let slices = records.iter().filter_map(Record::discarded).filter(|slice| slice.is_closed);
+    slices.filter(is_one_of_few).map(|slice| (slice.block, slice.round)).collect()
 }

@@ -113,6 +113,11 @@ impl Account {
         }
     }
 
+    /// It is not known what was asked.
+    pub(super) fn forget(&mut self) {
+        self.taken = [None; KINDS.len()];
+    }
+
     /// This was counted since the last time.
     pub(super) fn counted(&mut self, counts: &BackingCounts) {
         self.counted += *counts;
@@ -251,6 +256,14 @@ body = "c"
     fn requests_without_an_answer_may_have_been_worked_on() {
         assert_eq!(wrong(account(&MIX, 7), counts(1707, 5640, 307)), [""; 0]);
         assert_eq!(wrong(account(&MIX, 7), counts(1700, 5500, 308)).len(), 1);
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_compared_any_more() {
+        let mut account = account(&MIX, 0);
+        account.forget();
+        account.counted(&counts(5000, 0, 0));
+        assert_eq!(account.wrong(4), [""; 0]);
     }
 
     #[test]

@@ -11,9 +11,14 @@ use tare_host::{
     process::{Modes, Service},
 };
 use tare_load::{Clock, Failure, Load, Monotonic, RunReport, Tally, Waiting};
-use tare_service::drive;
 
-use super::{Bench, process::Running, watch::LoadWatch};
+use super::{
+    Bench,
+    loaded::{Due, Loaded},
+    loader::Loader,
+    process::Running,
+    watch::LoadWatch,
+};
 use crate::{
     sample::{CpuByMode, HostUsage, Hung, LinkUsage, LoadResult, Outcome, Sample},
     schedule::{ExecutorError, InstrumentFailure},
@@ -37,43 +42,49 @@ struct Before {
     modes: Modes,
     throttled_ns: Option<u64>,
     context_switches: Option<u64>,
-    reading: Option<cpus::Reading>,
 }
 
 impl Bench<'_> {
+    /// A service pays for what it was asked from its thaw to its freeze, and so its CPU time is divided by all answers that came in that
+    /// time, whoever sent the load. Throughput is what came in the window, divided by it: of agents, that is the part in which surely
+    /// all of them loaded, and the answers outside of it are only missing in the rate. Neither mixes the time of one with the answers
+    /// of the other.
     pub(super) fn measure(
         &self,
+        loader: &mut Loader,
         running: &mut Running,
         point: usize,
         draw: u64,
         per_second: Option<f64>,
     ) -> Result<Sample, ExecutorError> {
-        self.connect(running, point, draw)?;
-        self.begin_counting(running, point)?;
-        let contract = &self.contracts[point];
-        running.generator.set_pool(drive::pool(contract, &running.ready.host, draw));
         let load = self.load_of(running, point, per_second.unwrap_or(0.0));
+        let due = Due { point, draw, load: &load };
+        loader.connect(self, running, &due)?;
+        self.begin_counting(running, point)?;
         let mut watch = LoadWatch::new(&self.plan.points[point]);
         let before = self.before(running)?;
-        running.ready.thaw()?;
-        let before = Before { reading: self.reading(running), ..before };
-        let report = self.run_load(running, &load, &mut watch)?;
-        let reading = self.reading(running);
+        let loaded = loader.load(self, running, &due, &mut watch)?;
+        let report = &loaded.report;
         running.asked_ns = Monotonic.now_ns();
-        has_descriptors(&report)?;
+        has_descriptors(report)?;
         self.alive(running, if report.total.tally.answered == 0 { AT_THAW } else { "during the load" })?;
-        let hung = watch.hung(&report).map(|hung| observe(&running.ready.process, hung));
+        let hung = watch.hung(report).map(|hung| observe(&running.ready.process, hung));
         running.ready.freeze()?;
         report.total.tally.reconcile()?;
+        running.handshakes.take_in(report);
+        let host = self.spent(running, &before, &loaded)?;
+        let backing = self.end_counting(running, point, report)?;
+        if let Some(discarded) = loaded.discarded() {
+            running.note_wrong(report);
+            return Err(ExecutorError::Slice(Box::new(discarded)));
+        }
         running.latency[point] += &report.total;
-        running.handshakes.take_in(&report);
         running.is_hung = hung.is_some();
-        let load = LoadResult { seconds: watch.into_seconds(), ..LoadResult::of(&report, &self.limits_ns) };
-        let host = self.spent(running, &before, reading, &report)?;
-        let backing = self.end_counting(running, point, &report)?;
+        let load = LoadResult { seconds: watch.into_seconds(), ..LoadResult::of(report, &self.limits_ns) };
         let host = HostUsage { backing, ..host };
         let outcome = hung.map_or(Outcome::Measured, Outcome::Hung);
-        Ok(Sample { outcome, load, host, aside: running.aside.take(), ..Sample::default() })
+        let (aside, fleet) = (running.aside.take(), loaded.fleet_sample());
+        Ok(Sample { outcome, load, host, aside, fleet, ..Sample::default() })
     }
 
     fn load_of(&self, running: &Running, point: usize, per_second: f64) -> Load {
@@ -90,7 +101,7 @@ impl Bench<'_> {
         if is_alone { Waiting::Poll } else { Waiting::Sleep }
     }
 
-    fn run_load(
+    pub(super) fn run_load(
         &self,
         running: &mut Running,
         load: &Load,
@@ -125,20 +136,14 @@ impl Bench<'_> {
             modes: process.cpu_by_mode(),
             throttled_ns: running.throttle.ns(),
             context_switches: process.context_switches(),
-            reading: None,
         })
     }
 
     /// Since then; the service is frozen.
-    fn spent(
-        &self,
-        running: &Running,
-        before: &Before,
-        reading: Option<cpus::Reading>,
-        report: &RunReport,
-    ) -> Result<HostUsage, ExecutorError> {
+    fn spent(&self, running: &Running, before: &Before, loaded: &Loaded) -> Result<HostUsage, ExecutorError> {
         let (process, pinning) = (&running.ready.process, self.pinning(running));
-        let accounting = reading.zip(before.reading.as_ref()).map(|(after, before)| after.since(before));
+        let readings = loaded.ended.as_ref().zip(loaded.begun.as_ref());
+        let accounting = readings.map(|(after, before)| after.since(before));
         let modes = process.cpu_by_mode();
         let throttled = running.throttle.ns().zip(before.throttled_ns);
         let server_cpu_ns = running.cpu_ns_since(before.server_cpu_ns)?;
@@ -155,8 +160,8 @@ impl Bench<'_> {
             backing_cpu_ns: backing_cpu.map(|(after, before)| after.saturating_sub(before)),
             backing_is_apart: self.backing_is_apart(running),
             backing_rss_bytes: running.ready.backing.rss_bytes(),
-            generator_cpu_ns: report.generator_cpu_ns,
-            generator_polled_ns: report.generator_polled_ns,
+            generator_cpu_ns: loaded.here.cpu_ns,
+            generator_polled_ns: loaded.here.polled_ns,
             accounting,
             throttled_ns: throttled.map(|(after, before)| after.saturating_sub(before)),
             context_switches: switches.map(|(after, before)| after.saturating_sub(before)),

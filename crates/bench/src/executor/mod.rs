@@ -4,10 +4,15 @@ mod account;
 mod aside;
 mod backing;
 mod connections;
+mod fleet;
+mod fleet_jobs;
 mod load;
+mod loaded;
+mod loader;
 mod network;
 mod pilot;
 mod process;
+mod reached;
 mod steady;
 mod warm_up;
 mod watch;
@@ -33,6 +38,9 @@ use crate::{
     sample::Sample,
     schedule::{Executor, ExecutorError, Slot},
 };
+pub use fleet::Fleet;
+pub use fleet_jobs::FleetSetting;
+use loader::Loader;
 use process::{Piloted, Running};
 
 /// Runs services and loads them.
@@ -51,6 +59,8 @@ pub struct Bench<'a> {
     piloted: BTreeMap<usize, Piloted>,
     /// Measured beside the others in their pilots, until the first block.
     beside: Option<Running>,
+    /// What sends the measured load.
+    loader: Loader,
     /// Of how many right answers within these times each sample keeps the number.
     limits_ns: Vec<u64>,
 }
@@ -89,6 +99,7 @@ impl<'a> Bench<'a> {
             running: BTreeMap::new(),
             piloted: BTreeMap::new(),
             beside: None,
+            loader: Loader::Local,
             limits_ns: plan.slo().map_or(Vec::new(), |slo| slo.slo.limits_ns()),
         })
     }
@@ -97,6 +108,12 @@ impl<'a> Bench<'a> {
     #[must_use]
     pub fn with(self, sandbox: Sandbox) -> Bench<'a> {
         Bench { sandbox, ..self }
+    }
+
+    /// The same with agents that send the measured load.
+    #[must_use]
+    pub fn loaded_by(self, fleet: Fleet) -> Bench<'a> {
+        Bench { loader: Loader::Fleet(Box::new(fleet)), ..self }
     }
 
     /// Other requests for every process.
@@ -172,9 +189,13 @@ impl Executor for Bench<'_> {
 
     fn sample(&mut self, slot: Slot, draw: u64, per_second: Option<f64>) -> Result<Sample, ExecutorError> {
         let mut running = self.taken(slot.row)?;
-        let sample = self.measure(&mut running, slot.point, draw, per_second)?;
-        self.running.insert(slot.row, running);
-        Ok(sample)
+        let mut loader = std::mem::take(&mut self.loader);
+        let sample = self.measure(&mut loader, &mut running, slot.point, draw, per_second);
+        self.loader = loader;
+        if matches!(sample, Ok(_) | Err(ExecutorError::Slice(_))) {
+            self.running.insert(slot.row, running);
+        }
+        sample
     }
 
     fn stop(&mut self, row: usize, block: usize) -> Result<Stopped, ExecutorError> {

@@ -16,10 +16,11 @@ use tare_service::{
     verify,
 };
 
-use super::{Bench, account::Account, network::Network};
+use super::{Bench, account::Account, network::Network, reached::ensure_reached};
 use crate::{
     experiment::ConnectionUse,
     folder,
+    plan::PlannedAgents,
     record::{KeptHandshakes, Latency, Stopped},
     sample::{Aside, LoadResult, Placement},
     schedule::{Executor, ExecutorError, RowFailure, Slot},
@@ -123,6 +124,18 @@ impl Running {
     /// Takes a load of which nothing is measured. What is missing in it counts for nothing, but what is wrong is wrong.
     pub(super) fn not_measured(&mut self, contract: &Contract, report: &RunReport) {
         self.asked(contract, report);
+        self.note_wrong(report);
+    }
+
+    /// A load was ended of which no count is known: what it took of a database cannot be compared any more, for as long as this
+    /// process lasts.
+    pub(super) fn asked_unknown(&mut self) {
+        self.account.forget();
+        self.has_work_left = true;
+    }
+
+    /// Keeps the first load outside of the samples that was answered wrongly.
+    pub(super) fn note_wrong(&mut self, report: &RunReport) {
         if self.wrong_aside.is_none() {
             let load = LoadResult::of(report, &[]);
             self.wrong_aside = (load.wrong_answers() > 0).then(|| Box::new(load));
@@ -161,12 +174,14 @@ impl Bench<'_> {
                 Some(_) => Readiness::Speaks,
             },
             port: None,
+            everywhere: plan.agents.as_ref().is_some_and(PlannedAgents::are_served_everywhere),
             sandbox: &self.sandbox,
         };
         let folder = folder::service_folder(&self.run, &row.label);
         let mut ready = network.at_the_service(|| {
             launch::launch(&self.services[slot.row], &settings, self.supervisor, &folder, stem)
         })??;
+        ensure_reached(plan, &ready)?;
         // What was asked until it was ready is of no load.
         network
             .at_the_service(|| ready.backing.take_counts())?

@@ -171,12 +171,12 @@ mod tests {
         };
         about.keep(run.path()).unwrap();
         assert_eq!(About::read(run.path()).unwrap(), Some(about));
-        let newer = r#"{"format":"2.3","command":[],"revision":null,"aspects":{},"colour":1}"#;
+        let newer = r#"{"format":"2.4","command":[],"revision":null,"aspects":{},"colour":1}"#;
         fs::write(run.path().join("about.json"), newer).unwrap();
         assert!(About::read(run.path()).unwrap().is_some());
         fs::write(run.path().join("about.json"), "{\"format\":\"3.1\"}").unwrap();
         let newer = About::read(run.path()).unwrap_err().to_string();
-        assert!(newer.ends_with("has format \"3.1\", newer than \"2.2\", which this tare reads"), "{newer}");
+        assert!(newer.ends_with("has format \"3.1\", newer than \"2.3\", which this tare reads"), "{newer}");
     }
 
     #[test]

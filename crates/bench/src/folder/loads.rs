@@ -8,6 +8,7 @@ use crate::{
     plan::Plan,
     record::{Record, Stopped},
     sample::Sample,
+    sample_agents::DiscardedSlice,
 };
 
 impl StoredRun {
@@ -34,6 +35,10 @@ impl Record {
             Record::Sample(sample) => {
                 let point = points.iter().position(|point| *point == sample.point)?;
                 Some(Record::Sample(Box::new(Sample { point, ..(**sample).clone() })))
+            }
+            Record::Discarded(slice) => {
+                let point = points.iter().position(|point| *point == slice.point)?;
+                Some(Record::Discarded(DiscardedSlice { point, ..slice.clone() }))
             }
             Record::Stopped(stopped) => {
                 let latency = points.iter().map(|point| stopped.latency_at(*point).copied()).collect();

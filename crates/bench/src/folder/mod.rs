@@ -31,7 +31,7 @@ use crate::{
 use tare_host::{environment::Environment, foreign, secrets, whole};
 
 /// The version of the run folder's format: `major.minor`.
-pub const FORMAT: &str = "2.2";
+pub const FORMAT: &str = "2.3";
 
 /// No file but the journal is larger, of those that Tare writes: a run folder may come from anybody.
 pub const FILE_BYTES_MAX: u64 = 64 << 20;
@@ -256,6 +256,7 @@ mod tests {
     use crate::{
         record::{Block, Ended, Ending, Failed, Pilot, Started, Stopped},
         sample::Sample,
+        sample_agents::DiscardedSlice,
     };
     use proptest::prelude::*;
 
@@ -282,6 +283,9 @@ mod tests {
                 (sample.load.offered_per_second, sample.load.sent) = (Some(rate), sent);
                 rate.is_finite().then(|| Record::Sample(Box::new(sample)))
             }),
+            any::<(bool, bool)>().prop_map(|(is_closed, is_lost)| {
+                Record::Discarded(DiscardedSlice { is_closed, is_lost, ..DiscardedSlice::default() })
+            }),
             any::<Option<u64>>().prop_map(|rss_bytes_peak| {
                 Record::Stopped(Stopped { rss_bytes_peak, ..Stopped::default() })
             }),
@@ -298,6 +302,7 @@ mod tests {
             Record::Block(block) => Record::Block(Block { block: row, ..block }),
             Record::Started(started) => Record::Started(Started { row, ..started }),
             Record::Sample(sample) => Record::Sample(Box::new(Sample { row, ..*sample })),
+            Record::Discarded(slice) => Record::Discarded(DiscardedSlice { row, ..slice }),
             Record::Stopped(stopped) => Record::Stopped(Stopped { row, ..stopped }),
             Record::Failed(failed) => Record::Failed(Failed { row, ..failed }),
             Record::Ended(ended) => Record::Ended(ended),

@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(SeriesHead::read(folder.path()).unwrap(), (head, Vec::new()), "it stays as it is");
         let cases = [
             r#"{"format": "2.0", "title": "T", "members": ["a", "../../x"]}"#,
-            r#"{"format": "2.3", "title": "T", "members": ["a"], "mood": 1}"#,
+            r#"{"format": "2.4", "title": "T", "members": ["a"], "mood": 1}"#,
             r#"{"format": "3.0", "title": "T", "members": ["a"]}"#,
             r#"{"format": "2.0", "title": "T"}"#,
             "{\"format\"",

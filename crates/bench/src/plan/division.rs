@@ -7,8 +7,12 @@ use super::{Plan, Until};
 
 /// What a slice takes beside its load: to drain, to freeze, to thaw and to read counters. 3.9 ms in a run of `quick`.
 const SLICE_MORE_NS: u64 = 4_000_000;
+/// The same where agents load: to open connections anew, to look at clocks, and until the start in common.
+const SLICE_OF_AGENTS_MORE_NS: u64 = 500_000_000;
 /// With fewer slices a block is mostly starts; with more it outlasts what comes and goes on the machine.
 const SLICES: std::ops::RangeInclusive<usize> = 8..=100;
+/// Of agents, whose slices are forty times as long.
+const SLICES_OF_AGENTS: std::ops::RangeInclusive<usize> = 2..=100;
 /// Blocks are chosen so that they fill this part of the time: what they take is a guess.
 const FILLED: f64 = 0.97;
 /// Of numbers of slices that give nearly the same interval a comparison has the smallest: with more blocks it loses less where a
@@ -55,9 +59,19 @@ pub(crate) struct Division {
 }
 
 impl Plan {
+    /// What a slice takes beside its load.
+    fn slice_more_ns(&self) -> u64 {
+        if self.agents.is_some() { SLICE_OF_AGENTS_MORE_NS } else { SLICE_MORE_NS }
+    }
+
+    /// How many slices a block may have, if that is chosen.
+    fn slices_allowed(&self) -> std::ops::RangeInclusive<usize> {
+        if self.agents.is_some() { SLICES_OF_AGENTS } else { SLICES }
+    }
+
     /// One slice of one row under every load, with what is around it.
     pub(crate) fn slices_ns(&self) -> u64 {
-        let of = |point: usize| self.points[point].load.duration_ns() + SLICE_MORE_NS;
+        let of = |point: usize| self.points[point].load.duration_ns() + self.slice_more_ns();
         self.closed_loops().map(of).fold(0, u64::saturating_add)
     }
 
@@ -65,7 +79,7 @@ impl Plan {
     fn open_ns(&self) -> u64 {
         let of = |(point, _): (usize, _)| {
             let point: &super::Point = &self.points[point];
-            (point.load.duration_ns() + SLICE_MORE_NS) * point.rounds as u64
+            (point.load.duration_ns() + self.slice_more_ns()) * point.rounds as u64
         };
         self.rates().map(of).sum()
     }
@@ -91,7 +105,8 @@ impl Plan {
         let start_ns = costs.starts_ns as f64 / costs.rows.max(1) as f64;
         let best =
             (start_ns / self.slices_ns().max(1) as f64).sqrt() * spread.slice / spread.start.max(START_MIN);
-        let best = (best.round() as usize).clamp(*SLICES.start(), *SLICES.end());
+        let allowed = self.slices_allowed();
+        let best = (best.round() as usize).clamp(*allowed.start(), *allowed.end());
         if self.compares_versions() {
             let slices = self.narrowest(costs, spread, best);
             return Division { slices, blocks: fit(slices) };
@@ -116,7 +131,7 @@ impl Plan {
             let block = Planned { sd: spread.of_block(slices), contrasts: 1 };
             block.half_width(blocks, DEFAULT_CONFIDENCE).unwrap_or(f64::INFINITY)
         };
-        let slices = *SLICES.start()..=most;
+        let slices = *self.slices_allowed().start()..=most;
         let least = slices.clone().map(half_width).fold(f64::INFINITY, f64::min);
         slices.clone().find(|slices| half_width(*slices) <= least * NEARLY).unwrap_or(*slices.start())
     }
@@ -126,7 +141,8 @@ impl Plan {
         let block_ns = (costs.left_ns as f64 * FILLED) as u64 / (blocks * self.groups()).max(1) as u64;
         let slices_ns = block_ns.saturating_sub(self.block_ns(costs, 0));
         let all_ns = costs.rows as u64 * self.slices_ns();
-        ((slices_ns / all_ns.max(1)) as usize).clamp(*SLICES.start(), *SLICES.end())
+        let allowed = self.slices_allowed();
+        ((slices_ns / all_ns.max(1)) as usize).clamp(*allowed.start(), *allowed.end())
     }
 
     /// The same before anything is known of the services.

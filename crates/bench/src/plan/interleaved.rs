@@ -27,6 +27,7 @@ impl Plan {
             twin: None,
             are_versions: false,
             isolates: false,
+            agents: None,
             seed,
             pinning,
             order: Order::Interleaved(Blocks {

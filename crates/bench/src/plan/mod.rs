@@ -2,6 +2,7 @@
 //! every kind: points (a load, service settings, a link) by rows, in an order, until something ends it. A comparison, a
 //! search for capacity and a published benchmark differ in its values.
 
+mod agents;
 mod blocks;
 mod cores;
 mod division;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use tare_host::cpus::Pinning;
 use tare_service::settings::ServiceSettings;
 
+pub use agents::{NotForAgents, PlannedAgents};
 pub use blocks::Blocks;
 pub(crate) use blocks::START_NS;
 use blocks::{BLOCKS_PER_START_MAX, GROUP_MAX};
@@ -60,6 +62,9 @@ pub struct Plan {
     /// Whether each service has a network of its own: a loopback that nothing else is in. Not so in older runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub isolates: bool,
+    /// Who sends the load, if that is not the generator of this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agents: Option<PlannedAgents>,
     pub order: Order,
     /// What ends it, beside its blocks.
     #[serde(default)]

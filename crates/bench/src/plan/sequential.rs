@@ -65,6 +65,7 @@ impl Plan {
             twin: None,
             are_versions: false,
             isolates: false,
+            agents: None,
             seed,
             pinning: Pinning::choose(cpus, served, generated),
             order: Order::Sequential,

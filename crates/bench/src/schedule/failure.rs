@@ -1,8 +1,10 @@
 //! Whose failure it is that nothing could be measured: the service's, or the instrument's. A service that fails is out, and the
-//! others go on. An instrument that fails can measure no service: the run is cut off, nothing is said of any service, and the rest
-//! of the run can be measured once the cause is gone.
+//! others go on. A slice that an agent spoils has no figures, and its service goes on too. An instrument that fails can measure no
+//! service: the run is cut off, nothing is said of any service, and the rest of the run can be measured once the cause is gone.
 
 use std::io;
+
+use crate::sample_agents::DiscardedSlice;
 
 /// Why a service has no figures.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +20,8 @@ pub struct InstrumentFailure(pub String);
 pub enum ExecutorError {
     Row(RowFailure),
     Instrument(InstrumentFailure),
+    /// Of one slice alone; its service is left frozen.
+    Slice(Box<DiscardedSlice>),
 }
 
 /// Why a run has no end of its own. What was measured before is stored, and the run can be resumed.

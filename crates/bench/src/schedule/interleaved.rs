@@ -6,8 +6,8 @@ use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
 use super::{
-    Capacity, CutOff, Executor, ExecutorError, Parts, ResumeState, RowFailure, Slot, StartCost, StopRule,
-    Watch, blocks_per_start, division,
+    Capacity, CutOff, Executor, ExecutorError, InstrumentFailure, Parts, ResumeState, RowFailure, Slot,
+    StartCost, StopRule, Watch, blocks_per_start, division,
 };
 use crate::{
     plan::{BlockCosts, Division, Plan, Until},
@@ -313,8 +313,9 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         for round in 0..rounds {
             pairs.shuffle(random);
             for &((point, rate), row) in &pairs {
-                let capacity = self.capacity.get(&row).map_or(0.0, Capacity::per_second);
                 let draw = rand::Rng::next_u64(random);
+                // Of a row whose closed loops of this block were all discarded no capacity is known.
+                let Some(capacity) = self.capacity.get(&row).map(Capacity::per_second) else { continue };
                 if let Some(per_second) = self.parts.stop_rule.rate(row, rate, capacity) {
                     self.slice(Slot { block, round, point, row }, draw, Some(per_second))?;
                 }
@@ -336,6 +337,9 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
                 let hangs = per_second.is_none().then(|| self.hangs(slot.row, &sample.load)).flatten();
                 self.keep(Record::Sample(Box::new(sample)))?;
                 hangs.map_or(Ok(()), |failure| self.leave_out(slot, failure))
+            }
+            Err(ExecutorError::Slice(discarded)) => {
+                self.keep(Record::Discarded(slot.fill_discarded(*discarded, per_second)))
             }
             Err(failure) => self.fail(slot.row, slot.block, failure),
         }
@@ -384,6 +388,9 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         let RowFailure(reason) = match error {
             ExecutorError::Row(failure) => failure,
             ExecutorError::Instrument(failure) => return Err(failure.into()),
+            ExecutorError::Slice(discarded) => {
+                return Err(InstrumentFailure(discarded.reasons.join("; ")).into());
+            }
         };
         // What an interrupt does to a service or a load is no finding: the row is measured when the run is resumed.
         if self.parts.executor.interrupted() {

@@ -20,6 +20,7 @@ use crate::{
     plan::{Order, Plan},
     record::{Ending, Journal, Pilot, Record, Stopped},
     sample::{LoadResult, Sample},
+    sample_agents::DiscardedSlice,
 };
 
 /// One service at one point in one round, by places in the plan.
@@ -57,7 +58,7 @@ pub trait Executor {
     /// of an open loop. Places and rate are filled in by the schedule.
     ///
     /// # Errors
-    /// If the service fails, or the instrument.
+    /// If the service fails, or the instrument; or if this slice alone has no figures, and the service goes on.
     fn sample(&mut self, slot: Slot, draw: u64, per_second: Option<f64>) -> Result<Sample, ExecutorError>;
     /// Stopped for good; `block` names the files it leaves. Places are filled in by the schedule.
     ///
@@ -158,5 +159,10 @@ impl Slot {
         let Slot { block, round, point, row } = self;
         sample.load.offered_per_second = per_second;
         Sample { block, round, point, row, ..sample }
+    }
+
+    fn fill_discarded(self, slice: DiscardedSlice, per_second: Option<f64>) -> DiscardedSlice {
+        let Slot { block, round, point, row } = self;
+        DiscardedSlice { block, round, point, row, is_closed: per_second.is_none(), ..slice }
     }
 }

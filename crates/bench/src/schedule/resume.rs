@@ -34,7 +34,7 @@ impl ResumeState {
                 Record::Failed(failed) => drop(past.out.insert(failed.row)),
                 Record::Ended(ended) => past.elapsed_ns = ended.elapsed_ns,
                 Record::Sample(sample) => past.elapsed_ns += sample.load.elapsed_ns,
-                Record::Started(_) | Record::Stopped(_) => {}
+                Record::Started(_) | Record::Stopped(_) | Record::Discarded(_) => {}
             }
         }
         past

@@ -68,6 +68,10 @@ fn measure(
         Err(ExecutorError::Row(RowFailure(reason))) => {
             Sample { outcome: Outcome::Failed { reason }, ..Sample::default() }
         }
+        // No agent loads a sequential experiment.
+        Err(ExecutorError::Slice(slice)) => {
+            Sample { outcome: Outcome::Failed { reason: slice.reasons.join("; ") }, ..Sample::default() }
+        }
         Err(ExecutorError::Instrument(failure)) => return Err(failure),
     };
     Ok(Some(slot.fill(sample, rate(plan, slot))))

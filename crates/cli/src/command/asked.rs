@@ -182,14 +182,14 @@ pub(crate) fn learn(
 }
 
 /// Where a run has the contract that it learned.
-fn path_in(run: &Path) -> PathBuf {
+pub(crate) fn learned_path(run: &Path) -> PathBuf {
     let path = run.join(CONTRACTS).join(format!("{}.toml", learn::NAME));
     std::path::absolute(&path).unwrap_or(path)
 }
 
 /// In the folder of the run; gives back its path.
 fn keep(run: &Path, learned: &Learned) -> anyhow::Result<PathBuf> {
-    let path = path_in(run);
+    let path = learned_path(run);
     let written = fs::create_dir_all(run.join(CONTRACTS)).and_then(|()| whole::write(&path, &learned.text));
     written.with_context(|| path.display().to_string())?;
     Ok(path)
@@ -214,7 +214,7 @@ fn give(workspace: &mut Workspace, rows: &mut [Row], contract: &Contract, path: 
 
 /// The contract that a stored run has learned, if it has one.
 pub(crate) fn give_stored(workspace: &mut Workspace, rows: &mut [Row], run: &Path) -> anyhow::Result<()> {
-    let path = path_in(run);
+    let path = learned_path(run);
     match path.is_file() {
         true => give(workspace, rows, &Contract::load(&path)?, &path),
         false => Ok(()),

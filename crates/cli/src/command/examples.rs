@@ -101,6 +101,13 @@ const EXAMPLES: &[Example] = &[
         ],
     },
     Example {
+        question: "How do services compare under load from several other machines?",
+        commands: &[
+            "tare agent --token-file token --listen 10.0.0.7:7070 --target 10.0.0.9 --keep",
+            "tare run quick --agents 10.0.0.7:7070,10.0.0.8:7070 --token-file token --serve-on 10.0.0.9 --i-may-load 10.0.0.9",
+        ],
+    },
+    Example {
         question: "Does my service answer as its contract says, and survive bad input?",
         commands: &["tare verify ./my-service", "tare verify ./my-service --endure"],
     },

@@ -1,6 +1,9 @@
 //! `tare raw-socket`: the built-in server that every service is compared with.
 
-use std::path::{Path, PathBuf};
+use std::{
+    net::Ipv4Addr,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context;
 use tare_service::{
@@ -23,7 +26,10 @@ Examples:
   tare raw-socket --port 8080 --protocol h2c      HTTP/2 without TLS
   tare raw-socket --port 8443 --tls-cert cert.pem --tls-key key.pem --protocol h2")]
 pub(crate) struct Args {
-    /// TCP port on 127.0.0.1
+    /// Address to listen on; 0.0.0.0 stands for all of this machine
+    #[arg(long, env = "SERVE_ON", value_name = "ADDRESS", default_value_t = Ipv4Addr::LOCALHOST)]
+    address: Ipv4Addr,
+    /// TCP port
     #[arg(long, env = "PORT", required_unless_present = "version", value_parser = clap::value_parser!(u16).range(1..))]
     port: Option<u16>,
     /// Threads, each with its own epoll
@@ -67,6 +73,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let port = args.port.context("no port")?;
     let stop = signals::listen()?;
     let server = RawServer {
+        address: args.address,
         port,
         threads: args.threads.into(),
         response: &response,
@@ -74,7 +81,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         identity: identity.as_ref(),
         fault: args.misbehave.as_ref(),
     };
-    server.run(&stop).with_context(|| format!("cannot serve on 127.0.0.1:{port}"))?;
+    server.run(&stop).with_context(|| format!("cannot serve on {}:{port}", args.address))?;
     signals::forget();
     Ok(Outcome::Fine)
 }

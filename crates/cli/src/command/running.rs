@@ -37,6 +37,9 @@ pub(crate) struct RunningOptions {
     /// Allow loading this host, which is not this machine. It must be yours
     #[arg(long, value_name = "HOST", help_heading = HEADING)]
     i_may_load: Vec<String>,
+    /// A host of no URL that may be named there too: that of services which agents ask for.
+    #[arg(skip)]
+    host_of_services: Option<String>,
 }
 
 /// The repository, with the services outside of it that `words` name.
@@ -49,6 +52,16 @@ pub(crate) fn open(global: &Global, words: &[String], options: &RunningOptions) 
 }
 
 impl RunningOptions {
+    /// Agents ask for services of this machine at this host.
+    pub(crate) fn take_host_of_services(&mut self, host: String) {
+        self.host_of_services = Some(host);
+    }
+
+    /// The hosts that may be loaded although they are not this machine, or not that of an agent.
+    pub(crate) fn may_load(&self) -> &[String] {
+        &self.i_may_load
+    }
+
     /// Takes in the servers of all URLs among `words`, as they are found now, and says on standard error what they were found to
     /// be.
     pub(crate) fn take_in(&self, workspace: &mut Workspace, words: &[&str]) -> anyhow::Result<()> {
@@ -60,8 +73,9 @@ impl RunningOptions {
         }
         let parsed = urls.iter().map(|url| url::parse_plain(url)).collect::<anyhow::Result<Vec<_>>>()?;
         for host in &self.i_may_load {
+            let named = parsed.iter().map(|url| url.host.as_str()).chain(self.host_of_services.as_deref());
             ensure!(
-                parsed.iter().any(|url| url.host.eq_ignore_ascii_case(host)),
+                named.into_iter().any(|named| named.eq_ignore_ascii_case(host)),
                 "--i-may-load names \"{host}\", which is the host of no URL"
             );
         }

@@ -186,6 +186,11 @@ fn tell(progress: &Progress, plan: &Plan, record: &Record, left: Duration) {
             let (row, reason) = (label(failed.row), &failed.reason);
             return progress.keep(&format!("{} {row}: {reason}", paint("31", "failed")));
         }
+        Record::Discarded(slice) => {
+            let (row, reasons) = (label(slice.row), slice.reasons.join("; "));
+            let place = format!("{row}, block {}, round {}", slice.block + 1, slice.round + 1);
+            return progress.keep(&format!("{} {place}: {reasons}", paint("33", "discarded")));
+        }
         Record::Ended(_) => return,
         Record::Pilot(pilot) => format!("warm-up of {}: {}", label(pilot.row), steady(pilot)),
         Record::Block(Block { block, order, .. }) => {

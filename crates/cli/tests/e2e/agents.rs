@@ -285,6 +285,36 @@ fn agents_end_within_seconds_when_their_controller_is_killed() {
     server.end();
 }
 
+#[test]
+fn an_agent_starts_the_service_that_it_watches_and_ends_it_whatever_happens() {
+    let _alone = alone();
+    let ground = Ground::new();
+    let port = free_port();
+    let number = port.to_string();
+    let service = ["--", env!("CARGO_BIN_EXE_tare"), "raw-socket", "--port", &number];
+    let listens = || TcpStream::connect(("127.0.0.1", port)).is_ok();
+    let (watcher, agent) = (ground.agent(&service), ground.agent(&[]));
+    assert!(within(USUAL, listens));
+    let load = ground.load(&[&agent, &watcher], port, "-c 2 -R 400 -d 1s --json");
+    let found = load.end().expect_measured().json();
+    assert!(found["service_cpu"]["ns_per_answer"].as_f64().unwrap() > 100.0, "{found}");
+    [agent, watcher].into_iter().for_each(|agent| drop(agent.end().expect(0)));
+    assert!(!listens(), "it has ended with its agent");
+
+    // Nothing of a command may be left when it has ended.
+    let watcher = ground.agent(&service);
+    assert!(within(USUAL, listens));
+    send(watcher.pid(), Signal::KILL);
+    assert_eq!(watcher.end().code(), None);
+    assert!(!listens(), "it has ended with its agent");
+
+    let ended = ground.agent(&["--", "sh", "-c", "exit 3"]).end().expect(2);
+    assert!(ended.stderr.contains("the service ended by itself: exit status 3"), "{ended}");
+    let refused =
+        ground.workspace.tare(&["agent", "--token-file", "token", "--", "no-such-program"]).expect(1);
+    assert!(refused.stderr.contains("no-such-program"), "{refused}");
+}
+
 /// One that is stopped for two seconds: its answers came late by as much, and its verdict says so.
 #[test]
 fn an_agent_that_is_stopped_makes_the_load_invalid() {

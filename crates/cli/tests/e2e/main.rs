@@ -3,6 +3,7 @@
 mod adopt;
 mod agents;
 mod agents_apart;
+mod agents_in_experiments;
 mod answers;
 mod audit;
 mod bisect;

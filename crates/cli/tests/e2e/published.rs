@@ -188,9 +188,9 @@ fn a_series_goes_on_where_it_was_cut_off() {
         left_out.stderr.contains("names \"../../other\", which is no folder in it: left out"),
         "{left_out}"
     );
-    workspace.write("all/series.json", &head.replace("2.2", "3.0"));
+    workspace.write("all/series.json", &head.replace("2.3", "3.0"));
     let refused = workspace.tare(&["report", "all"]).expect(1);
-    let told = "has format \"3.0\", newer than \"2.2\", which this tare reads); each has a report of its own";
+    let told = "has format \"3.0\", newer than \"2.3\", which this tare reads); each has a report of its own";
     assert!(refused.stderr.contains(told), "{refused}");
     workspace.write("all/series.json", &head);
     let none = workspace.tare(&["run", "experiments/all.toml", "--services", "absent"]).expect(1);

@@ -8,6 +8,23 @@ use rustix::process::{Pid, Signal};
 /// daemon in a session of its own.
 pub(super) const MARK: &str = "TARE_GROUP";
 
+/// The one that holds the PID namespace of the Tare that made the group: a name has the number of that process, which is another
+/// process elsewhere. A machine sees the processes of its containers, and two Tares may be at work in the two.
+pub(super) const NAMESPACE: &str = "TARE_GROUP_NAMESPACE";
+
+/// The PID namespace of this process, as the kernel names it.
+pub(super) fn namespace() -> String {
+    let link = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    link.to_string_lossy().into_owned()
+}
+
+/// The name of a process's group; absent if it is in none, or in one that was made in another PID namespace.
+pub(super) fn group_of(pid: u32) -> Option<String> {
+    let name = procfs::environment(pid, MARK)?;
+    let is_ours = procfs::environment(pid, NAMESPACE).is_none_or(|of| of == namespace());
+    is_ours.then_some(name)
+}
+
 fn pid(number: u32) -> Option<Pid> {
     // 0 would address the own group, a negative number every process, and 1 is init.
     i32::try_from(number).ok().filter(|&number| number > 1).and_then(Pid::from_raw)
@@ -34,7 +51,7 @@ pub(super) fn members(name: &str, pgid: Option<u32>) -> Vec<u32> {
     let belongs = |&pid: &u32| {
         let Some(stat) = procfs::stat(pid) else { return false };
         let by_group = pgid == Some(stat.pgid);
-        pid != me && !stat.is_dead() && (by_group || procfs::environment(pid, MARK).as_deref() == Some(name))
+        pid != me && !stat.is_dead() && (by_group || group_of(pid).as_deref() == Some(name))
     };
     procfs::all_pids().into_iter().filter(belongs).collect()
 }

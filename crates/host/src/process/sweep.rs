@@ -2,7 +2,7 @@
 //! groups whose maker is no longer alive. It does not touch the services of this process.
 
 use super::cgroup::{self, Isolation};
-use super::fallback::{self, MARK};
+use super::fallback;
 use super::group::Trace;
 use super::{folder, procfs, scratch_folder};
 use rustix::process::Signal;
@@ -20,8 +20,8 @@ pub struct Swept {
     pub pids: Vec<u32>,
 }
 
-/// Kills and removes groups whose maker has died. Groups with processes of another pid namespace are left alone, since
-/// their makers are not visible from here.
+/// Kills and removes groups whose maker has died. Groups of another pid namespace are left alone, since their makers are not visible
+/// from here, or have other numbers.
 pub fn sweep(isolation: &Isolation) -> Swept {
     let mut swept = Swept::default();
     for trace in orphans(isolation).into_values() {
@@ -45,7 +45,7 @@ fn orphans(isolation: &Isolation) -> BTreeMap<String, Trace> {
         }
     }
     for pid in procfs::all_pids() {
-        let Some(name) = procfs::environment(pid, MARK).filter(|name| is_orphan(name)) else { continue };
+        let Some(name) = fallback::group_of(pid).filter(|name| is_orphan(name)) else { continue };
         // A process with the variable that is in none of our cgroups is killed here: a trace with folders lists only
         // the processes in those.
         if !found.get(&name).is_some_and(|trace| trace.live().contains(&pid)) && pid != std::process::id() {
@@ -68,6 +68,7 @@ fn is_orphan(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::fallback::{MARK, NAMESPACE};
     use super::*;
 
     use std::{
@@ -94,7 +95,15 @@ mod tests {
         let start =
             |name: &str| Command::new("sleep").arg("60").env(MARK, name).process_group(0).spawn().unwrap();
         let (mut orphan, mut other) = (start(&orphaned), start(&cgroup::new_name()));
-        let marked = || procfs::environment(orphan.id(), MARK).as_deref() == Some(&orphaned);
+        // Of a container: there its maker has that number, and lives.
+        let mut elsewhere = Command::new("sleep")
+            .arg("60")
+            .envs([(MARK, orphaned.as_str()), (NAMESPACE, "pid:[1]")])
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        let is_marked = |pid| procfs::environment(pid, MARK).as_deref() == Some(&orphaned);
+        let marked = || is_marked(orphan.id()) && is_marked(elsewhere.id());
         let end = std::time::Instant::now() + Duration::from_secs(10);
         while !marked() && std::time::Instant::now() < end {
             std::thread::yield_now();
@@ -103,6 +112,9 @@ mod tests {
         assert!(swept.groups.contains(&orphaned) && swept.pids.contains(&orphan.id()), "{swept:?}");
         assert_eq!(orphan.wait().unwrap().signal(), Some(9));
         assert_eq!(other.try_wait().unwrap(), None, "its maker is this process");
+        assert_eq!(elsewhere.try_wait().unwrap(), None, "its maker cannot be seen from here");
+        elsewhere.kill().unwrap();
+        elsewhere.wait().unwrap();
         other.kill().unwrap();
         other.wait().unwrap();
     }

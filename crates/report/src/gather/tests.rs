@@ -212,6 +212,7 @@ fn only(kept: &mut StoredRun, rows: &[&str]) {
         Record::Pilot(of) => moved(&mut of.row),
         Record::Started(of) => moved(&mut of.row),
         Record::Sample(of) => moved(&mut of.row),
+        Record::Discarded(of) => moved(&mut of.row),
         Record::Stopped(of) => moved(&mut of.row),
         Record::Failed(of) => moved(&mut of.row),
         Record::Block(of) => {
@@ -426,7 +427,7 @@ fn what_can_be_shown_of_a_damaged_folder_is_shown() {
         ("damage beside figures", |run| fs::write(run.join("about.json"), b"{\"format\":").unwrap()),
         ("a newer minor format", |run| {
             edit(run, |head| {
-                head["format"] = "2.3".into();
+                head["format"] = "2.4".into();
                 head["plan"]["mood"] = 1.into();
                 head["plan"]["rows"][0]["colour"] = "red".into();
             });

@@ -5,7 +5,10 @@ use std::{
     sync::Arc,
 };
 
-use rustls::{ClientConfig, pki_types::ServerName};
+use rustls::{
+    ClientConfig,
+    pki_types::{CertificateDer, ServerName},
+};
 use tare_load::{Endpoint, Protocol, TlsClient, TlsError, TlsOffer, TlsOptions, Trust};
 
 use crate::certificate::Certificates;
@@ -45,6 +48,16 @@ impl Channel {
         match &self.trusts {
             Trusts::Run(certificates) => Some(certificates),
             Trusts::Nothing | Trusts::Own(_) => None,
+        }
+    }
+
+    /// Of the run: the authority that a client of its services must trust, and the name that it asks for. Absent without TLS.
+    pub fn trusted(&self) -> Option<(&CertificateDer<'static>, &'static str)> {
+        match &self.trusts {
+            Trusts::Run(certificates) if self.protocol.is_tls() => {
+                Some((certificates.authority(), certificates.server_name()))
+            }
+            Trusts::Run(_) | Trusts::Own(_) | Trusts::Nothing => None,
         }
     }
 

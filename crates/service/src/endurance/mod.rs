@@ -53,6 +53,7 @@ pub fn run(
         seed,
         readiness: Readiness::AnswersRightly,
         port,
+        everywhere: false,
         sandbox: &Sandbox::default(),
     };
     let ready = launch::launch(service, &settings, supervisor, folder, "endure")?;

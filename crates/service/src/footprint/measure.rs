@@ -65,6 +65,7 @@ pub fn measure(service: &Service, trial: &Trial) -> Result<Option<Measured>, Mea
         seed,
         readiness,
         port: None,
+        everywhere: false,
         sandbox: &Sandbox::default(),
     };
     let mut starts = Vec::new();

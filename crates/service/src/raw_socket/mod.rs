@@ -57,7 +57,8 @@ impl RawVersion {
 /// A server that is to be run.
 #[derive(Debug)]
 pub struct RawServer<'a> {
-    /// On 127.0.0.1.
+    /// 127.0.0.1 for clients of this machine alone.
+    pub address: Ipv4Addr,
     pub port: u16,
     /// Each with its own epoll.
     pub threads: usize,
@@ -120,7 +121,7 @@ impl RawServer<'_> {
         speech: impl Fn() -> io::Result<S> + Sync,
         stop: &AtomicBool,
     ) -> io::Result<()> {
-        let listener = listen(self.port)?;
+        let listener = listen(self.address, self.port)?;
         std::thread::scope(|scope| {
             let work = || Worker::new(&listener, speech()?)?.run(stop);
             let start = |_| std::thread::Builder::new().spawn_scoped(scope, work);
@@ -138,7 +139,8 @@ impl RawServer<'_> {
 /// The port cannot be listened on, or a thread fails.
 pub fn serve(port: u16, threads: usize, response: &[u8], stop: &AtomicBool) -> io::Result<()> {
     let version = RawVersion::Http1;
-    RawServer { port, threads, response, version, identity: None, fault: None }.run(stop)
+    let address = Ipv4Addr::LOCALHOST;
+    RawServer { address, port, threads, response, version, identity: None, fault: None }.run(stop)
 }
 
 /// No fault.
@@ -159,11 +161,11 @@ impl http2::StreamBehaviour for Plain {
 
 /// The standard library's listener has a backlog of 128, and a load that opens hundreds of connections at once would
 /// lose SYNs, each of which comes back after a second.
-fn listen(port: u16) -> io::Result<TcpListener> {
+fn listen(address: Ipv4Addr, port: u16) -> io::Result<TcpListener> {
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None)?;
     sockopt::set_socket_reuseaddr(&socket, true)?;
-    bind(&socket, &SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
+    bind(&socket, &SocketAddr::from((address, port)))?;
     // The kernel cuts it down to net.core.somaxconn.
     rustix::net::listen(&socket, i32::MAX)?;
     Ok(socket.into())

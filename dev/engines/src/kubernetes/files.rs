@@ -18,8 +18,10 @@ pub(super) fn hub(folder: &Path, name: &str) -> String {
 
 /// The user that has no rights but those that are granted.
 pub(super) const GUEST: &str = "alice";
+/// The same user, as it finds the API within the network of the cluster.
+pub(super) const INNER_GUEST: &str = "alice-within";
 
-/// The credentials of a user: `admin`, [`GUEST`] or the name of a node.
+/// The credentials of a user: `admin`, [`GUEST`], [`INNER_GUEST`] or the name of a node.
 pub(super) fn kubeconfig(folder: &Path, user: &str) -> PathBuf {
     folder.join(format!("{user}.kubeconfig"))
 }
@@ -33,6 +35,7 @@ pub(super) fn write_credentials(folder: &Path, nodes: usize, port: u16) -> Resul
     let mut users = vec![
         ("admin".to_owned(), "admin".to_owned(), "system:masters", outer.clone()),
         (GUEST.to_owned(), GUEST.to_owned(), "guests", outer),
+        (INNER_GUEST.to_owned(), GUEST.to_owned(), "guests", inner.clone()),
         ("control".to_owned(), "control".to_owned(), "system:masters", inner.clone()),
     ];
     users.extend((1..=nodes).map(|number| {
@@ -76,10 +79,11 @@ pub(super) fn write_node(folder: &Path, number: usize, cgroup: &str) -> Result<(
     let own = folder.join(&name);
     fs::create_dir_all(own.join("cni"))?;
     let own_text = own.display();
+    let pods = machine::pods(number);
     let network = format!(
         r#"{{"cniVersion": "0.4.0", "name": "pods", "plugins": [{{
   "type": "bridge", "bridge": "cni0", "isGateway": true, "ipam": {{
-    "type": "host-local", "ranges": [[{{"subnet": "10.99.{number}.0/24"}}]], "routes": [{{"dst": "0.0.0.0/0"}}]
+    "type": "host-local", "ranges": [[{{"subnet": "{pods}"}}]], "routes": [{{"dst": "0.0.0.0/0"}}]
   }}
 }}]}}"#
     );

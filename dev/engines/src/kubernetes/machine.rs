@@ -56,6 +56,8 @@ const CONNECT: &str = r#"set -e
 ip addr add "$1/24" dev eth0
 ip link set eth0 up
 ip route add default via "$2""#;
+/// In each: the way to the pods $1 of a node by its address $2.
+const ROUTE: &str = r#"ip route add "$1" via "$2""#;
 
 /// What the first processes need, with their packages in Debian.
 pub(super) const PROGRAMS: [(&str, &str); 4] =
@@ -69,6 +71,11 @@ pub(super) fn node(number: usize) -> String {
 /// The address of a node.
 pub(super) fn address(number: usize) -> String {
     format!("10.77.0.{}", 10 + number)
+}
+
+/// The network of the pods of a node.
+pub(super) fn pods(number: usize) -> String {
+    format!("10.99.{number}.0/24")
 }
 
 /// Starts a machine, and waits until it can be entered.
@@ -104,6 +111,12 @@ pub(super) fn connect(folder: &Path, nodes: usize) -> Result<()> {
         let name = node(number);
         script(HUB, CABLE, &[&name, &first(folder, &name)?.to_string()])?;
         script(&name, CONNECT, &[&address(number), HUB_ADDRESS])?;
+    }
+    for number in 1..=nodes {
+        let others = (1..=nodes).filter(|other| *other != number).map(node);
+        for name in others.chain([HUB.to_owned()]) {
+            script(&name, ROUTE, &[&pods(number), &address(number)])?;
+        }
     }
     Ok(())
 }
@@ -143,6 +156,12 @@ pub(super) fn start_daemon(
     }
     let words = enter(folder, machine, program, words)?;
     processes::start(folder, daemon, &programs::path("nsenter")?, &words)
+}
+
+/// The words that run a program in the network of a machine, and in nothing else of it.
+pub(super) fn in_network(folder: &Path, machine: &str) -> Result<Vec<String>> {
+    let pid = first(folder, machine)?.to_string();
+    Ok([&programs::path("nsenter")?, "--target", &pid, "--net", "--"].map(str::to_owned).to_vec())
 }
 
 /// Starts a daemon in the network of a machine, and nothing else of it.

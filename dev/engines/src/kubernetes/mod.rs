@@ -148,7 +148,7 @@ impl KubernetesCluster {
         self.start_forwarder(listener)?;
         self.start_store()?;
         self.start_api_server()?;
-        names.iter().try_for_each(|name| self.start_runtime(name))?;
+        (1..=nodes).try_for_each(|number| self.start_runtime(number))?;
         self.load_pause(&names)?;
         self.wait(0)?;
         self.start_controllers()?;
@@ -178,7 +178,11 @@ impl KubernetesCluster {
         machine::start_daemon(&self.folder, (HUB, program), &kubernetes, &words)
     }
 
-    fn start_store(&self) -> Result<()> {
+    /// Starts etcd: anew, or after it was killed.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn start_store(&self) -> Result<()> {
         let words = [
             "--data-dir".to_owned(),
             hub(&self.folder, "etcd"),
@@ -237,11 +241,16 @@ impl KubernetesCluster {
         self.start_control("kube-scheduler", &[&credentials, &certificates, "--leader-elect=false"])
     }
 
-    fn start_runtime(&self, name: &str) -> Result<()> {
-        let config = self.folder.join(name).join("containerd.toml").display().to_string();
+    /// Starts the container runtime of a node: anew, or after it was killed.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn start_runtime(&self, number: usize) -> Result<()> {
+        let name = node(number);
+        let config = self.folder.join(&name).join("containerd.toml").display().to_string();
         let words = ["--config".to_owned(), config];
         let daemon = format!("containerd-{name}");
-        machine::start_daemon(&self.folder, (name, &daemon), &programs::path("containerd")?, &words)
+        machine::start_daemon(&self.folder, (&name, &daemon), &programs::path("containerd")?, &words)
     }
 
     /// Starts the kubelet of a node: anew, or after it was killed.
@@ -322,6 +331,37 @@ impl KubernetesCluster {
         kubeconfig(&self.folder, files::GUEST)
     }
 
+    /// The credentials of the same user for a program that runs by [`KubernetesCluster::within_network`].
+    pub fn inner_guest_kubeconfig(&self) -> PathBuf {
+        kubeconfig(&self.folder, files::INNER_GUEST)
+    }
+
+    /// The same as [`KubernetesCluster::kubeconfig`], for a program that runs by [`KubernetesCluster::within_network`].
+    pub fn inner_kubeconfig(&self) -> PathBuf {
+        kubeconfig(&self.folder, "control")
+    }
+
+    /// The words that run a program where nodes and pods can be reached by their addresses. Its own is [`KubernetesCluster::ADDRESS`].
+    ///
+    /// # Errors
+    /// The cluster does not run.
+    pub fn within_network(&self) -> Result<Vec<String>> {
+        machine::in_network(&self.folder, HUB)
+    }
+
+    /// The address at which pods reach what runs by [`KubernetesCluster::within_network`].
+    pub const ADDRESS: &str = HUB_ADDRESS;
+
+    /// Creates a Secret in the namespace `default`, with the content of a file under a key.
+    ///
+    /// # Errors
+    /// The API refuses it.
+    pub fn make_secret(&self, name: &str, key: &str, file: &Path) -> Result<()> {
+        let mut secret = Command::new(self.programs.kubernetes());
+        secret.arg("secret").arg(self.kubeconfig()).args([name, key]).arg(file).env("NO_PROXY", "*");
+        output(&mut secret).map(drop)
+    }
+
     /// Creates the Roles of a file in the namespace `default`, and their bindings.
     ///
     /// # Errors
@@ -351,7 +391,7 @@ impl KubernetesCluster {
         machine::set_cable(&self.folder, &node(number), is_connected)
     }
 
-    /// A line for each daemon, each node and each pod.
+    /// A line for each daemon, each node, each Job and each pod.
     pub fn status(&self) -> String {
         let line = |name: &String| match processes::pid(&self.folder, name) {
             Some(outer) => {

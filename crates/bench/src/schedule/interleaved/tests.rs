@@ -1,5 +1,6 @@
 mod cores;
 mod cut_off;
+mod discarded;
 mod kept;
 
 use std::{
@@ -13,6 +14,7 @@ use crate::{
     experiment::Rate,
     fixture::{self, in_blocks},
     sample::{LoadResult, Sample},
+    sample_agents::DiscardedSlice,
     schedule::InstrumentFailure,
 };
 
@@ -32,6 +34,8 @@ struct Fake {
     full_from: Option<usize>,
     /// This row leaves requests without an answer.
     hangs: Option<usize>,
+    /// Slices (over all rows) in which an agent is lost.
+    spoils: BTreeSet<usize>,
     warm_ups: Vec<(usize, u64)>,
     /// Rows that started with the process of their pilot.
     from_pilots: Vec<usize>,
@@ -54,6 +58,7 @@ impl Fake {
             interrupts_pilot: false,
             full_from: None,
             hangs: None,
+            spoils: BTreeSet::new(),
             warm_ups: Vec::new(),
             woken: Vec::new(),
             stopped: Vec::new(),
@@ -118,6 +123,9 @@ impl Executor for Fake {
         assert!(self.running.contains(&row));
         self.slices += 1;
         self.pass(100_000_000);
+        if self.spoils.contains(&self.slices) {
+            return Err(ExecutorError::Slice(Box::new(DiscardedSlice::lost("b:2 is lost".to_owned()))));
+        }
         match self.dies {
             Some((dying, at)) if dying == row && self.slices >= at => {
                 self.running.remove(&row);

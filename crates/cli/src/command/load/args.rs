@@ -2,10 +2,12 @@
 
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
+use clap::ArgGroup;
 use tare_load::{DriverChoice, Think, Waiting, units::parse_time};
 
 use super::{
     super::words::share,
+    group_args::GroupArgs,
     protocol::ProtocolArgs,
     request::{self, Header, Only},
     url::{self, Url},
@@ -35,6 +37,8 @@ pub(crate) struct Args {
     pub transport: TransportArgs,
     #[command(flatten)]
     pub agents: AgentArgs,
+    #[command(flatten)]
+    pub group: GroupArgs,
     #[command(flatten)]
     pub output: OutputArgs,
     /// Measure the limits of the generator on this machine, against the built-in raw-socket server; takes no URL
@@ -196,7 +200,7 @@ pub(crate) struct TransportArgs {
 
 /// What an agent may do is an option of `tare agent`.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Several generators")]
+#[command(next_help_heading = "Several generators", group = ArgGroup::new("several").args(["agents", "engine"]))]
 pub(crate) struct AgentArgs {
     /// Let these agents (`tare agent`) send the load, each HOST:PORT. Connections and requests are those of all together, threads
     /// those of each
@@ -205,12 +209,13 @@ pub(crate) struct AgentArgs {
         value_name = "HOST:PORT",
         value_delimiter = ',',
         conflicts_with_all = [
-            "requests", "requests_each", "connections_total", "unix", "source", "cpus", "max_interference", "calibrate", "dry_run"
+            "requests", "requests_each", "connections_total", "unix", "source", "cpus", "max_interference", "calibrate", "dry_run",
+            "engine"
         ]
     )]
     pub agents: Vec<String>,
     /// File with the token that the agents have too [default: the variable TARE_AGENT_TOKEN]
-    #[arg(long, value_name = "FILE", requires = "agents")]
+    #[arg(long, value_name = "FILE", requires = "several")]
     pub token_file: Option<PathBuf>,
 }
 
@@ -301,6 +306,8 @@ Examples:
   tare load -k --requests-per-connection 1 https://localhost:8443/   a handshake for each
   tare load --agents 10.0.0.7:7070,10.0.0.8:7070 --token-file token --i-may-load 10.0.0.9 http://10.0.0.9/
                                                                 from two machines, each with a `tare agent`
+  tare load --engine kubernetes --on machines.toml --generators x86:2 --token-file token --service raw-socket http://service:8080/
+                                                                from two pods, on a service in a third
   tare load --calibrate                                         the limits of the generator here
 
 Coming from another tool:

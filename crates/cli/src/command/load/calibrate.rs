@@ -108,6 +108,7 @@ pub(super) fn run(global: &Global, json: bool, quiet: bool) -> anyhow::Result<Ou
         seed: 0,
         readiness,
         port: None,
+        everywhere: false,
         sandbox: &Sandbox::default(),
     };
     let folder = workspace.scratch("calibrate");

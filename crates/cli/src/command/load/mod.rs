@@ -11,6 +11,8 @@ mod dry;
 mod expect;
 mod finding;
 mod foreign;
+mod group;
+mod group_args;
 mod machine;
 mod output;
 mod plan;
@@ -41,7 +43,7 @@ use tare_load::{
 };
 use tare_service::client::{Channel, Trusts};
 
-pub(crate) use agents::{AgentRig, agent_token, version};
+pub(crate) use agents::{AgentRig, TOKEN_VARIABLE, agent_token, contract_text, text_alone, version};
 pub(crate) use args::Args;
 use args::TransportArgs;
 use expect::{Learned, Rules, Server};
@@ -72,12 +74,17 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     if args.calibrate {
         return calibrate::run(global, args.output.json, args.output.quiet);
     }
+    if args.group.engine.is_some() {
+        return group::execute(global, args);
+    }
     let job = Job::new(global, &args)?;
     if args.dry_run {
         return print(&dry::text(&job)).map(|()| Outcome::Fine);
     }
     if !args.agents.agents.is_empty() {
-        return agents::execute(&job, global, &args);
+        let token = agent_token(args.agents.token_file.as_deref())?;
+        let interrupt = signals::listen()?;
+        return agents::execute(&job, global, &args, &token, &interrupt);
     }
     job.execute(&args)
 }
@@ -136,6 +143,9 @@ impl Job {
     fn new(global: &Global, args: &Args) -> anyhow::Result<Job> {
         let mut urls = args.urls.clone();
         urls.extend(args.request.url_file.as_deref().map(url::read).transpose()?.unwrap_or_default());
+        if let Some(address) = args.group.found {
+            urls.iter_mut().for_each(|url| url.move_to(address));
+        }
         let first = urls.first().context("no URL")?;
         if let Some(other) = urls.iter().find(|url| !url.is_beside(first)) {
             anyhow::bail!("{first} and {other} are on two servers: load one at a time");
@@ -143,7 +153,7 @@ impl Job {
         let spec = spec(args)?;
         let (transport, checking) = (&args.transport, &args.checking);
         // Agents look for the server from where they are.
-        let endpoints = match args.agents.agents.is_empty() {
+        let endpoints = match args.agents.agents.is_empty() && args.group.engine.is_none() {
             true => target::endpoints(first, transport.unix.as_deref(), transport.i_may_load.as_deref())?,
             false => Vec::new(),
         };

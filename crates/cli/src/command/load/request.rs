@@ -7,6 +7,7 @@ use std::io::Read;
 use tare_host::spelling::suggestion;
 
 use anyhow::{Context, bail, ensure};
+use tare_agent::job::Draws;
 use tare_load::{Exchange, Expected, ExpectedBody};
 use tare_service::contract::{Contract, Varied, VariedTexts};
 
@@ -228,6 +229,12 @@ pub(super) fn narrowed(of: &Contract, only: &[Only]) -> anyhow::Result<Contract>
 
 /// The exchanges of a contract, with the answers that it asks for.
 pub(super) fn of_contract(contract: &Contract, seed: u64, url: &Url) -> Vec<Exchange> {
-    let count = contract.exchanges_ahead(VARIED_EXCHANGES, EXCHANGES_OF_ROWS);
-    contract.with_rows_of(seed).exchanges_for_load(seed, count, &url.authority)
+    let (exchanges, exchanges_of_rows) = (VARIED_EXCHANGES, EXCHANGES_OF_ROWS);
+    drawn(contract, Draws { rows_seed: seed, exchanges, exchanges_of_rows }, seed, url)
+}
+
+/// The same with these rows, and this number of exchanges at the most.
+pub(super) fn drawn(contract: &Contract, draws: Draws, seed: u64, url: &Url) -> Vec<Exchange> {
+    let count = contract.exchanges_ahead(draws.exchanges, draws.exchanges_of_rows);
+    contract.with_rows_of(draws.rows_seed).exchanges_for_load(seed, count, &url.authority)
 }

@@ -49,11 +49,19 @@ fn head(plan: &Plan) -> String {
 fn site(plan: &Plan) -> String {
     let Pinning { server, generator } = &plan.pinning;
     let network = if plan.isolates { "network     one of its own for each service\n" } else { "" };
+    let agents = plan.agents.as_ref().map_or(String::new(), |agents| {
+        let count = several(agents.addresses.len(), "agent");
+        format!(
+            "agents      {count} ({}), which ask for services at {}\n",
+            agents.addresses.join(", "),
+            agents.serve_on
+        )
+    });
     let cpus = match cores(plan) {
         cores if cores.is_empty() => format!("CPUs        services {server:?}, generator {generator:?}\n"),
         cores => cores,
     };
-    format!("{cpus}{network}seed        {}\n", plan.seed)
+    format!("{cpus}{network}{agents}seed        {}\n", plan.seed)
 }
 
 /// Of an experiment over several cores: a line for each number of threads that is measured.

@@ -1,6 +1,7 @@
 //! `tare run`: runs an experiment: plan, build, verify, measure, report.
 
 mod about;
+mod agents;
 mod cores;
 mod dry;
 mod find;
@@ -43,6 +44,7 @@ use crate::{
     output::Format,
     workspace::{self, Global},
 };
+use agents::{Access, AgentOptions};
 pub(crate) use find::file as experiment_file;
 use session::Session;
 
@@ -61,6 +63,8 @@ Examples:
   tare run experiments/quick.toml --budget 10m --until ranks     stop once every pair is decided
   tare run experiments/quick.toml --precision 2% --budget 30m    stop once the intervals are that narrow
   tare run experiments/quick.toml --connections 16,64,256        a table for each load, and a curve
+  tare run experiments/quick.toml --agents 10.0.0.7:7070,10.0.0.8:7070 --token-file token --serve-on 10.0.0.9 --i-may-load 10.0.0.9
+                                                                 load from two machines
   tare run experiments/quick.toml --dry-run                      print the plan and its duration
   tare run experiments/published/restinio-2017.toml              repeat a published benchmark
   tare run --resume .tare/runs/20261122T120000.000Z-quick              continue an interrupted run
@@ -81,9 +85,11 @@ pub(crate) struct Args {
     asked: AskedOptions,
     #[command(flatten)]
     running: RunningOptions,
+    #[command(flatten)]
+    agents: AgentOptions,
     /// Continue an interrupted run: what was measured counts, and the rest is measured
     #[arg(long, value_name = "RUN",
-        conflicts_with_all = ["experiment", "service", "services", "reference", "no_twin", "budget", "connections", "seed",
+        conflicts_with_all = ["experiment", "service", "services", "reference", "no_twin", "budget", "connections", "seed", "agents",
             "out", "dry_run", "until", "precision", "delta", "scale", "duration", "rounds", "sweep", "threads", "link"])]
     resume: Option<PathBuf>,
     /// Only these services: names, a name in another protocol such as `hyper+tls` or `hyper+h2`, groups such as `group:go`,
@@ -151,6 +157,7 @@ impl Args {
             ("--delta", self.delta.is_some()),
             ("--precision", self.precision.is_some()),
             ("--service", !self.service.is_empty()),
+            ("--agents", self.agents.is_given()),
         ];
         match given.iter().find(|(_, given)| *given) {
             Some((option, _)) => {
@@ -163,7 +170,8 @@ impl Args {
 
 pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
     if let Some(run) = &args.resume {
-        return resume(global, run, &args.start);
+        let access = args.agents.access(args.running.may_load());
+        return resume_with(global, run, &args.start, access);
     }
     let Some(path) = args.experiment.clone() else {
         let experiment = Experiment::parse(Path::new("own.toml"), include_str!("own.toml"))?;
@@ -203,14 +211,28 @@ pub(crate) fn measure(
     plan: Plan,
     rows: Vec<Row>,
 ) -> anyhow::Result<Outcome> {
+    measure_with(workspace, start, Access::default(), plan, rows)
+}
+
+/// The same, with what the user gives for agents.
+fn measure_with(
+    workspace: &Workspace,
+    start: &start::StartOptions,
+    access: Access<'_>,
+    plan: Plan,
+    rows: Vec<Row>,
+) -> anyhow::Result<Outcome> {
     let plan = start.applied(plan)?;
+    plan.check_agents()?;
     if start.dry_run {
         dry::show_plan(&plan, start.format())?;
         return Ok(Outcome::Fine);
     }
     let run =
         start.out.clone().unwrap_or_else(|| workspace.new_run(&plan.experiment, jiff::Timestamp::now()));
-    ended(&run, measure_into(workspace, &run, plan, rows, start.no_wait), start.format())
+    let measured = Session::new(workspace, rows, &run, start.no_wait)
+        .and_then(|session| session.with_access(access).run(plan));
+    ended(&run, measured, start.format())
 }
 
 /// Measures into this folder, which must not hold a run.
@@ -248,6 +270,9 @@ fn begin(global: &Global, args: &mut Args, mut experiment: Experiment) -> anyhow
     );
     let mut workspace = global.open()?;
     args.enter(&mut experiment)?;
+    if let Some(serve_on) = args.agents.serve_on() {
+        args.running.take_host_of_services(serve_on.to_string());
+    }
     if let Some(contract) = &args.contract {
         experiment.replace_contract(contract, &workspace.contract(contract)?.title);
     }
@@ -287,8 +312,9 @@ fn begin(global: &Global, args: &mut Args, mut experiment: Experiment) -> anyhow
     if let Some(budget) = args.budget {
         plan = plan.bounded(budget);
     }
-    let plan = known::with_spread(plan, &workspace.runs());
-    measure(&workspace, &args.start, plan, rows)
+    let plan = known::with_spread(args.agents.enter(plan), &workspace.runs());
+    agents::check_contracts(&workspace, &plan)?;
+    measure_with(&workspace, &args.start, args.agents.access(args.running.may_load()), plan, rows)
 }
 
 /// The CPUs of this machine, for the services and the generator of an experiment.
@@ -298,6 +324,15 @@ pub(crate) fn pinning(experiment: &Experiment, rows: &[Row]) -> Pinning {
 
 /// The rest of a run that was cut off, whatever kind of run it is.
 pub(crate) fn resume(global: &Global, run: &Path, start: &start::StartOptions) -> anyhow::Result<Outcome> {
+    resume_with(global, run, start, Access::default())
+}
+
+fn resume_with(
+    global: &Global,
+    run: &Path,
+    start: &start::StartOptions,
+    access: Access<'_>,
+) -> anyhow::Result<Outcome> {
     published::series::refuse_to_resume(run)?;
     let stored = folder::read(run)?;
     if stored.header.plan.points.iter().any(|point| point.link.is_some()) {
@@ -307,7 +342,7 @@ pub(crate) fn resume(global: &Global, run: &Path, start: &start::StartOptions) -
         rights::obtain().context("its services have networks of their own")?;
     }
     let mut workspace = global.open()?;
-    ended(run, resume_stored(&mut workspace, run, &stored, start.no_wait), start.format())
+    ended(run, resume_stored(&mut workspace, run, &stored, start.no_wait, access), start.format())
 }
 
 fn resume_stored(
@@ -315,10 +350,11 @@ fn resume_stored(
     run: &Path,
     stored: &StoredRun,
     no_wait: bool,
+    access: Access<'_>,
 ) -> anyhow::Result<Document> {
     let mut rows = stored_rows(workspace, stored)?;
     asked::give_stored(workspace, &mut rows, run)?;
-    Session::new(workspace, rows, run, no_wait)?.resume(stored)
+    Session::new(workspace, rows, run, no_wait)?.with_access(access).resume(stored)
 }
 
 /// The rows of a stored run, as far as their services are still there.

@@ -12,7 +12,7 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use tare_analysis::stop::PlannedRule;
 use tare_bench::{
-    executor::Bench,
+    executor::{Bench, Fleet},
     folder::{self, FolderError, Header, RunFolder, StoredRun},
     plan::{Plan, PlannedRow, Until},
     prepare,
@@ -34,7 +34,11 @@ use tare_service::{
     workspace::Workspace,
 };
 
-use super::{about, dry};
+use super::{
+    about,
+    agents::{self, Access},
+    dry,
+};
 use crate::{
     command::{report::page, turn},
     output,
@@ -56,6 +60,9 @@ pub(super) struct Session<'a> {
     no_wait: bool,
     interrupt: Arc<AtomicBool>,
     progress: Progress,
+    access: Access<'a>,
+    /// Agents that send the load, from when they are connected until it begins.
+    fleet: Option<Fleet>,
 }
 
 impl<'a> Session<'a> {
@@ -74,7 +81,14 @@ impl<'a> Session<'a> {
             no_wait,
             interrupt: signals::listen()?,
             progress: Progress::new(false),
+            access: Access::default(),
+            fleet: None,
         })
+    }
+
+    /// With what the user gives for agents.
+    pub(super) fn with_access(self, access: Access<'a>) -> Session<'a> {
+        Session { access, ..self }
     }
 
     pub(super) fn run(&mut self, mut plan: Plan) -> anyhow::Result<Document> {
@@ -82,6 +96,7 @@ impl<'a> Session<'a> {
         let _alone_on_its_cpus = self.take_cpus(&plan)?;
         let began = jiff::Timestamp::now();
         prepare::check_protocols(&plan, &self.workspace.contracts).map_err(anyhow::Error::msg)?;
+        self.fleet = agents::connect(self.workspace, &plan, &self.run, self.access)?;
         self.certify()?;
         self.prepare(&mut plan)?;
         let environment = self.environment(&plan);
@@ -95,6 +110,7 @@ impl<'a> Session<'a> {
     pub(super) fn resume(&mut self, stored: &StoredRun) -> anyhow::Result<Document> {
         self.has_more_to_do(stored)?;
         let _alone_on_its_cpus = self.take_cpus(&stored.header.plan)?;
+        self.fleet = agents::connect(self.workspace, &stored.header.plan, &self.run, self.access)?;
         self.certify()?;
         self.same_builds(&stored.header.plan.rows)?;
         stored.damage.iter().for_each(|damage| self.progress.keep(damage));
@@ -225,7 +241,12 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn measure(&self, header: &Header, mut journal: RunFolder, past: &[Record]) -> anyhow::Result<Document> {
+    fn measure(
+        &mut self,
+        header: &Header,
+        mut journal: RunFolder,
+        past: &[Record],
+    ) -> anyhow::Result<Document> {
         let ended = match nothing_to_compare(&header.plan) {
             true => journal
                 .append(&Record::Ended(Ended { reason: Ending::NothingLeft, elapsed_ns: 0 }))
@@ -238,15 +259,20 @@ impl<'a> Session<'a> {
     }
 
     fn execute(
-        &self,
+        &mut self,
         header: &Header,
         journal: &mut RunFolder,
         past: &[Record],
     ) -> anyhow::Result<Result<(), CutOff>> {
         let services = self.rows.iter().map(|row| row.service.clone()).collect();
         let (contracts, interrupt) = (&self.contracts(&header.plan)?, Arc::clone(&self.interrupt));
+        let fleet = self.fleet.take();
         let bench = Bench::new(&header.plan, services, contracts, &self.supervisor, &self.run, interrupt)?;
-        let executor = &mut bench.with(self.sandbox(&header.plan));
+        let bench = bench.with(self.sandbox(&header.plan));
+        let executor = &mut match fleet {
+            Some(fleet) => bench.loaded_by(fleet),
+            None => bench,
+        };
         let stop_rule = &mut PlannedRule::of(header);
         let watch = &mut RunProgress::new(&self.progress, header, past);
         let ended = schedule::run(&header.plan, Parts { executor, journal, watch, stop_rule }, past);

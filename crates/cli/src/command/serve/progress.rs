@@ -82,6 +82,10 @@ impl JournalProgress {
                 self.now = self.round(slice);
                 false
             }
+            Record::Discarded(slice) => {
+                self.now = format!("a slice of {} was discarded", self.label(slice.row));
+                false
+            }
             Record::Stopped(stopped) => {
                 self.now = format!("{} stopped", self.label(stopped.row));
                 false

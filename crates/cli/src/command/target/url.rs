@@ -1,6 +1,10 @@
 //! URLs as wrk, hey and curl take them. It resolves nothing.
 
-use std::{fmt, net::Ipv6Addr, path::Path};
+use std::{
+    fmt,
+    net::{IpAddr, Ipv6Addr, SocketAddr},
+    path::Path,
+};
 
 use anyhow::{Context, bail, ensure};
 use axum::http::Uri;
@@ -47,6 +51,12 @@ impl Url {
     /// Without the path.
     pub(crate) fn origin(&self) -> String {
         format!("{}://{}", self.scheme.name(), self.authority)
+    }
+
+    /// The same on the server at this address.
+    pub(crate) fn move_to(&mut self, address: IpAddr) {
+        self.host = address.to_string();
+        self.authority = SocketAddr::new(address, self.port).to_string();
     }
 
     /// Whether both are on one server.

@@ -124,7 +124,7 @@ impl<'a> Model<'a> {
                 self.order.retain(|row| *row != failed.row);
                 self.failed.insert(failed.row, (failed.block, failed.reason.clone()));
             }
-            Record::Ended(_) => {}
+            Record::Discarded(_) | Record::Ended(_) => {}
         }
         match self.plan().is_sequential() {
             true => self.stored.records.push(record.clone()),

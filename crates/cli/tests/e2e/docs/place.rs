@@ -34,7 +34,8 @@ const PROJECT: &str = "format = \"1.0\"\ncatalogue = \"services\"\ncontracts = [
     [service.shop]\ncommand = \"node server.js\"\ncontracts = []\n\
     [gate.shop]\nservice = \"shop\"\nbase = \"origin/main\"\nget = [\"/items/1\"]\n";
 
-const MACHINES: &str = "format = \"1.0\"\n[[class]]\nname = \"x86\"\ncpus = 2\n";
+const MACHINES: &str = "format = \"1.0\"\n[[class]]\nname = \"x86\"\ncpus = 2\n\
+    kubernetes = { image = \"tare:dev\" }\n";
 
 pub struct Place {
     folder: TempDir,

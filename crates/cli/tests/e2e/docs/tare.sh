@@ -22,6 +22,8 @@ case "$1" in
         ;;
     agent)
         case " $* " in
+            # What follows is words of the service.
+            *" -- "*) exec "$TARE" agent --help ;;
             *" --listen "*) exec "$TARE" "$@" --help ;;
             *) exec "$TARE" "$@" ;;
         esac

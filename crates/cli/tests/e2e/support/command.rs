@@ -176,6 +176,14 @@ impl Ended {
         self.line_with(start, "")
     }
 
+    /// The first line of stderr that begins so.
+    #[track_caller]
+    #[allow(dead_code, reason = "only the end-to-end tests use it")]
+    pub fn line_of_stderr(&self, start: &str) -> &str {
+        let found = self.stderr.lines().find(|line| line.starts_with(start));
+        found.unwrap_or_else(|| panic!("no line begins with {start:?}: {self}"))
+    }
+
     /// The first line of stdout that begins so and says that.
     #[track_caller]
     pub fn line_with(&self, start: &str, part: &str) -> &str {

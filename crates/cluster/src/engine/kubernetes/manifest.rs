@@ -12,20 +12,17 @@ use k8s_openapi::{
             Job, JobSpec, PodFailurePolicy, PodFailurePolicyOnPodConditionsPattern, PodFailurePolicyRule,
         },
         core::v1::{
-            Affinity, Container, EnvVar, EnvVarSource, HostPathVolumeSource, ObjectFieldSelector,
-            PersistentVolumeClaimVolumeSource, PodAffinityTerm, PodAntiAffinity, PodSpec, PodTemplateSpec,
-            ResourceRequirements, SecretKeySelector, Toleration, Volume, VolumeMount,
+            Affinity, Container, HostPathVolumeSource, PersistentVolumeClaimVolumeSource, PodAffinityTerm,
+            PodAntiAffinity, PodSpec, PodTemplateSpec, Volume, VolumeMount,
         },
     },
-    apimachinery::pkg::{
-        api::resource::Quantity,
-        apis::meta::v1::{LabelSelector, ObjectMeta},
-    },
+    apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta},
 };
 
+use super::pod::{self, NAME_LABEL, refusal};
 use crate::{
     batch::Batch,
-    engine::{EngineError, EngineName, Start},
+    engine::{EngineError, Start},
     job::short_hash,
     machines::{MachineClass, is_label_value},
     push::TOKEN_VARIABLE,
@@ -33,19 +30,11 @@ use crate::{
 
 /// Completions of a Job: the list of their places stays a small part of an object.
 pub(super) const INDEXES_MAX: usize = 1000;
-/// Memory of a job, if its class does not say.
-const MEMORY: &str = "2Gi";
 /// Time to stop services after SIGTERM. `tare job` needs half of it.
 const GRACE_S: i64 = 60;
 
-/// The key of the token in its Secret.
-const SECRET_KEY: &str = "token";
-/// All that is Tare's.
-const NAME_LABEL: (&str, &str) = ("app.kubernetes.io/name", "tare");
 /// Its value is the name of the batch.
 pub(super) const BATCH_LABEL: &str = "tare/batch";
-/// For people.
-const CLASS_LABEL: &str = "tare/class";
 
 /// Variables of the container.
 pub(super) const POSITIONS: &str = "TARE_JOB_POSITIONS";
@@ -122,21 +111,13 @@ pub(super) fn number(stem: &str, name: &str) -> Option<usize> {
     name.strip_prefix(stem)?.strip_prefix('-')?.parse().ok()
 }
 
-fn refusal(reason: String) -> EngineError {
-    EngineError::Batch { engine: EngineName::Kubernetes, reason }
-}
-
 fn job(
     batch: &Batch,
     (class, positions): (&MachineClass, &[usize]),
     start: &Start,
     (name, job_name): (&str, &str),
 ) -> Result<Job, EngineError> {
-    let labels = BTreeMap::from([
-        (NAME_LABEL.0.to_owned(), NAME_LABEL.1.to_owned()),
-        (BATCH_LABEL.to_owned(), name.to_owned()),
-        (CLASS_LABEL.to_owned(), class.name.trim_end_matches('-').to_owned()),
-    ]);
+    let labels = pod::labels(class, &[(BATCH_LABEL, name)]);
     let count = i32::try_from(positions.len()).unwrap_or(i32::MAX);
     let parallel = class.kubernetes.parallel.and_then(|jobs| i32::try_from(jobs).ok()).unwrap_or(i32::MAX);
     // The loss of a node is no failure of its job: that is started again. Everything else is for people to look at.
@@ -166,10 +147,10 @@ fn job(
             template: PodTemplateSpec {
                 metadata: Some(ObjectMeta {
                     labels: Some(labels),
-                    annotations: Some(undisturbed()),
+                    annotations: Some(pod::undisturbed()),
                     ..ObjectMeta::default()
                 }),
-                spec: Some(pod(batch, class, positions, start)?),
+                spec: Some(job_pod(batch, class, positions, start)?),
             },
             ..JobSpec::default()
         }),
@@ -177,40 +158,17 @@ fn job(
     })
 }
 
-/// What scales nodes down shall leave these alone: a run that is moved begins anew.
-fn undisturbed() -> BTreeMap<String, String> {
-    let asked = [
-        ("cluster-autoscaler.kubernetes.io/safe-to-evict", "false"),
-        ("karpenter.sh/do-not-disrupt", "true"),
-    ];
-    asked.map(|(key, value)| (key.to_owned(), value.to_owned())).into()
-}
-
-fn pod(
+fn job_pod(
     batch: &Batch,
     class: &MachineClass,
     positions: &[usize],
     start: &Start,
 ) -> Result<PodSpec, EngineError> {
-    let nodes = &class.kubernetes;
     let store = store(batch)?;
-    let tolerate = |key: &String| Toleration {
-        key: Some(key.clone()),
-        operator: Some("Exists".to_owned()),
-        ..Toleration::default()
-    };
-    let some = |tolerations: Vec<Toleration>| (!tolerations.is_empty()).then_some(tolerations);
     Ok(PodSpec {
-        restart_policy: Some("Never".to_owned()),
         // That of the Job would count for all of its indexes together, and for the time that they wait.
         active_deadline_seconds: class.time_limit.and_then(|limit| i64::try_from(limit.as_secs()).ok()),
         termination_grace_period_seconds: Some(GRACE_S),
-        automount_service_account_token: Some(false),
-        enable_service_links: Some(false),
-        // What services leave behind is reaped, as by the first process of a machine.
-        share_process_namespace: Some(true),
-        node_selector: (!nodes.node_labels.is_empty()).then(|| nodes.node_labels.clone()),
-        tolerations: some(nodes.tolerate.iter().map(tolerate).collect()),
         affinity: Some(alone()),
         containers: vec![Container {
             working_dir: Some(batch.head.root.display().to_string()),
@@ -220,7 +178,7 @@ fn pod(
             Store::Mounted(_) => Some(vec![volume(class)?]),
             Store::Pushed { .. } => None,
         },
-        ..PodSpec::default()
+        ..pod::on_nodes(class)
     })
 }
 
@@ -277,76 +235,25 @@ fn container(
     start: &Start,
     store: &Store,
 ) -> Result<Container, EngineError> {
-    let image = class.kubernetes.image.clone();
-    let image = image
-        .ok_or_else(|| refusal(format!("class \"{}\": \"kubernetes\" needs an \"image\"", class.name)))?;
-    let is_text = |word: &&String| !word.contains('\0');
-    if let Some(word) = start.command.iter().find(|word| !is_text(word)) {
-        return Err(refusal(format!("the word {word:?} of the command has a NUL byte")));
-    }
-    let memory = class.kubernetes.memory.clone().unwrap_or_else(|| MEMORY.to_owned());
-    // Limits equal to requests in whole CPUs: the static CPU manager gives such a container CPUs of its own.
-    let amounts = BTreeMap::from([
-        ("cpu".to_owned(), Quantity(class.cpus.to_string())),
-        ("memory".to_owned(), Quantity(memory)),
-    ]);
-    let value =
-        |name: &str, value: String| EnvVar { name: name.to_owned(), value: Some(value), value_from: None };
-    let field = |name: &str, path: &str| EnvVar {
-        name: name.to_owned(),
-        value: None,
-        value_from: Some(EnvVarSource {
-            field_ref: Some(ObjectFieldSelector { field_path: path.to_owned(), api_version: None }),
-            ..EnvVarSource::default()
-        }),
-    };
-    let of_secret = |name: &str| EnvVarSource {
-        secret_key_ref: Some(SecretKeySelector {
-            name: name.to_owned(),
-            key: SECRET_KEY.to_owned(),
-            optional: None,
-        }),
-        ..EnvVarSource::default()
-    };
     let mount = |path: &String| VolumeMount {
         name: "store".to_owned(),
         mount_path: path.clone(),
         ..VolumeMount::default()
     };
     let mut variables = vec![
-        value(POSITIONS, spell(positions)),
-        value(CPUS, class.cpus.to_string()),
-        field(POD, "metadata.name"),
-        field(NODE, "spec.nodeName"),
+        pod::variable(POSITIONS, spell(positions)),
+        pod::variable(CPUS, class.cpus.to_string()),
+        pod::field(POD, "metadata.name"),
+        pod::field(NODE, "spec.nodeName"),
     ];
-    let mounts = match store {
+    let volume_mounts = match store {
         Store::Mounted(path) => Some(vec![mount(path)]),
         Store::Pushed { secret } => {
-            let (name, value_from) = (TOKEN_VARIABLE.to_owned(), Some(of_secret(secret)));
-            variables.push(EnvVar { name, value: None, value_from });
+            variables.push(pod::token(TOKEN_VARIABLE, secret));
             None
         }
     };
-    Ok(Container {
-        name: "tare".to_owned(),
-        image: Some(image),
-        image_pull_policy: Some("IfNotPresent".to_owned()),
-        command: Some(start.command.iter().map(|word| verbatim(word)).collect()),
-        env: Some(variables),
-        resources: Some(ResourceRequirements {
-            requests: Some(amounts.clone()),
-            limits: Some(amounts),
-            claims: None,
-        }),
-        termination_message_policy: Some("FallbackToLogsOnError".to_owned()),
-        volume_mounts: mounts,
-        ..Container::default()
-    })
-}
-
-/// `$(NAME)` in a word of a command is a variable for Kubernetes, and two dollar signs are one.
-fn verbatim(word: &str) -> String {
-    word.replace('$', "$$")
+    Ok(Container { volume_mounts, ..pod::container(class, &start.command, variables)? })
 }
 
 fn volume(class: &MachineClass) -> Result<Volume, EngineError> {

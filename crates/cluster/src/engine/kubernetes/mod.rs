@@ -3,13 +3,18 @@
 //! The jobs of a class are one Job, whose pods run one job each. Nothing of a result is read from the API: it only says what waits, runs
 //! and has ended. Whatever is Tare's carries the name of the batch as a label.
 //!
-//! [`manifest`] makes the Jobs, [`states`] reads Jobs and pods, both without a cluster; [`api`] calls it.
+//! [`manifest`] makes the Jobs, [`states`] reads Jobs and pods, both without a cluster; [`api`] calls it. [`group`] is apart from batches:
+//! the pods of one load, which last as long as the command that started them.
 
 mod api;
+pub(crate) mod group;
 mod manifest;
+mod pod;
 mod states;
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use k8s_openapi::api::batch::v1::Job;
 
 use super::{Allocation, Engine, EngineError, EngineName, EngineState, Start, Variables};
 use crate::{batch::Batch, received::Received};
@@ -34,11 +39,7 @@ impl Engine for Kubernetes {
             true => with(async |cluster| plan(cluster, batch, positions, start).await)?,
             false => manifest::manifests(batch, positions, start, |_| 0)?,
         };
-        let items: Vec<_> = planned.into_iter().map(|planned| planned.object).collect();
-        let list = serde_json::json!({ "apiVersion": "v1", "kind": "List", "items": items });
-        let text = serde_json::to_string_pretty(&list);
-        text.map(|text| text + "\n")
-            .map_err(|error| EngineError::Batch { engine: EngineName::Kubernetes, reason: error.to_string() })
+        list_of(&planned.into_iter().map(|planned| planned.object).collect::<Vec<_>>())
     }
 
     fn states(&self, batch: &Batch) -> Result<BTreeMap<usize, EngineState>, EngineError> {
@@ -68,8 +69,15 @@ impl Engine for Kubernetes {
     }
 }
 
+/// As `kubectl` takes them.
+fn list_of(jobs: &[Job]) -> Result<String, EngineError> {
+    let list = serde_json::json!({ "apiVersion": "v1", "kind": "List", "items": jobs });
+    let text = serde_json::to_string_pretty(&list);
+    text.map(|text| text + "\n").map_err(|error| pod::refusal(error.to_string()))
+}
+
 /// Nothing outside of the adapter is asynchronous.
-fn with<T>(work: impl AsyncFnOnce(&Cluster) -> Result<T, EngineError>) -> Result<T, EngineError> {
+fn with<T, E: From<EngineError>>(work: impl AsyncFnOnce(&Cluster) -> Result<T, E>) -> Result<T, E> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let unmade = |source| EngineError::Run { program: "the client of Kubernetes".to_owned(), source };
     runtime.map_err(unmade)?.block_on(async { work(&Cluster::find().await?).await })
@@ -131,9 +139,7 @@ async fn submit(
 /// time, which has the same jobs, or must not.
 async fn ours(cluster: &Cluster, planned: &Planned) -> Result<(), EngineError> {
     let found = cluster.get(planned.namespace.as_deref(), &planned.name).await?;
-    let positions = |job: &k8s_openapi::api::batch::v1::Job| {
-        job.spec.as_ref()?.template.spec.as_ref().and_then(manifest::positions_of)
-    };
+    let positions = |job: &Job| job.spec.as_ref()?.template.spec.as_ref().and_then(manifest::positions_of);
     let is_same = found.as_ref().is_some_and(|found| positions(found) == positions(&planned.object));
     match is_same {
         true => Ok(()),

@@ -61,7 +61,7 @@ fn positions_of_job(job: &Job) -> Vec<usize> {
     pod.and_then(positions_of).unwrap_or_default()
 }
 
-fn job_of(pod: &Pod) -> Option<&str> {
+pub(super) fn job_of(pod: &Pod) -> Option<&str> {
     let labels = pod.metadata.labels.as_ref()?;
     ["batch.kubernetes.io/job-name", "job-name"].iter().find_map(|name| labels.get(*name)).map(String::as_str)
 }
@@ -150,8 +150,22 @@ fn live(pod: &Pod) -> EngineState {
     EngineState::Waiting { why: said(&why) }
 }
 
+/// What a pod waits for that has not ended.
+pub(super) fn waiting(pod: &Pod) -> String {
+    match live(pod) {
+        EngineState::Waiting { why } | EngineState::Ended { how: why } => why,
+        EngineState::Running { node } => format!("it starts on {node}"),
+    }
+}
+
+/// How a pod ended, if it has and not well.
+pub(super) fn failure_of(pod: &Pod) -> Option<String> {
+    let status = pod.status.as_ref()?;
+    (status.phase.as_deref() == Some("Failed")).then(|| failure(status))
+}
+
 /// How a pod ended, if it has.
-fn ended(pod: &Pod) -> Option<String> {
+pub(super) fn ended(pod: &Pod) -> Option<String> {
     let status = pod.status.as_ref()?;
     match status.phase.as_deref()? {
         "Succeeded" => Some("it ended".to_owned()),

@@ -1,6 +1,6 @@
 //! The adapter over an API that is in memory, and once over a port on which nothing listens.
 
-mod server;
+pub(super) mod server;
 
 use std::{collections::HashMap, net::TcpListener, path::Path, time::Duration};
 

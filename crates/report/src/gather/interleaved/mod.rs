@@ -1,6 +1,7 @@
 //! A run of slices in blocks: ranks of services, and what they are made of. A file for each section, or for a few of a kind.
 
 mod added;
+mod agents;
 mod answer;
 mod cores;
 mod cost;
@@ -159,7 +160,10 @@ fn facts(kept: &StoredRun, report: &Report, about: Option<&About>) -> Vec<Fact> 
         Fact::new("Blocks", report.blocks.to_string()).brief(),
         Fact::new("Took", format!("{took}{ending}")).brief(),
     ];
-    own.into_iter().chain(environment::facts(kept, about, || words_of(plan))).collect()
+    own.into_iter()
+        .chain(agents::fact(kept))
+        .chain(environment::facts(kept, about, || words_of(plan)))
+        .collect()
 }
 
 /// As far as a plan says: not what was compared, nor what was searched for.

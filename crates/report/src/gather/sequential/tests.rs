@@ -233,7 +233,7 @@ fn what_is_damaged_in_a_series_is_told_with_its_name() {
         std::fs::write(path, text.replacen(from, to, 1)).unwrap();
     };
     edit("torn/journal.ndjson", "{\"sample\":", "{\"sam");
-    edit("older/run.json", "\"format\": \"2.2\"", "\"format\": \"0.9\"");
+    edit("older/run.json", "\"format\": \"2.3\"", "\"format\": \"0.9\"");
     std::fs::write(
         folder.path().join("other-kind/run.json"),
         serde_json::to_string(&tare_bench::fixture::compared()).unwrap(),

@@ -1,5 +1,7 @@
 //! The job of each agent, out of the command line of one load.
 
+use std::path::Path;
+
 use anyhow::{Context, bail, ensure};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use rustls::pki_types::{CertificateDer, pem::PemObject};
@@ -8,7 +10,7 @@ use tare_agent::{
     job::{AnswerRules, ContractPart, Listed, LoadSpec, Requests, ServerName, TlsSpec, TrustSpec},
 };
 use tare_load::{DriverChoice, Split};
-use tare_service::contract::Contract;
+use tare_service::{contract::Contract, workspace::Workspace};
 
 use super::super::{
     super::target::url::{self, Url},
@@ -46,6 +48,7 @@ pub(super) fn jobs(
         connections: 0,
         threads,
         opens_before: job.plan.opened_before() > 0,
+        primes: false,
         seed: job.seed,
         protocol: job.spoken.protocol.name().to_owned(),
         streams: job.spoken.streams,
@@ -81,8 +84,7 @@ fn ensure_permitted(
         server.host
     );
     let address = server.address();
-    let may =
-        |about: &About| about.target.as_ref().is_some_and(|target| target.eq_ignore_ascii_case(&address));
+    let may = |about: &About| about.target.as_ref().is_some_and(|target| server.is_permitted_by(target));
     match agents.iter().find(|(_, about)| about.watch.is_none() && !may(about)) {
         Some((agent, _)) => {
             bail!("the agent at {agent} may not load {address}: start every agent with --target {address}")
@@ -93,17 +95,16 @@ fn ensure_permitted(
 
 fn requests(job: &Job, global: &Global, args: &Args) -> anyhow::Result<Requests> {
     if let Some(name) = &job.contract {
-        let text = text_of(name, global)?;
+        let text = contract_text(&global.open()?, name)?;
         let only = args.request.only.iter().map(|only| only.parts()).collect();
-        return Ok(Requests::Contract(ContractPart { name: name.clone(), text, only }));
+        return Ok(Requests::Contract(ContractPart { name: name.clone(), text, only, draws: None }));
     }
     let listed: Option<Vec<Listed>> = job.exchanges.iter().map(Listed::of).collect();
     listed.map(Requests::Listed).context("these requests cannot be sent to agents")
 }
 
 /// The contract's file, as agents are sent it; absent if it is built in.
-fn text_of(name: &str, global: &Global) -> anyhow::Result<Option<String>> {
-    let workspace = global.open()?;
+pub(crate) fn contract_text(workspace: &Workspace, name: &str) -> anyhow::Result<Option<String>> {
     let file = format!("{name}.toml");
     let candidates = workspace.contract_paths.iter().rev().map(|path| match path.is_dir() {
         true => path.join(&file),
@@ -112,19 +113,22 @@ fn text_of(name: &str, global: &Global) -> anyhow::Result<Option<String>> {
     let found = candidates
         .into_iter()
         .find(|path| path.is_file() && path.file_stem().is_some_and(|stem| stem.to_string_lossy() == name));
-    let Some(path) = found else { return Ok(None) };
-    let text =
-        std::fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?;
+    found.map(|path| text_alone(name, &path)).transpose()
+}
+
+/// The text of a contract that needs nothing but its text.
+pub(crate) fn text_alone(name: &str, path: &Path) -> anyhow::Result<String> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
     // As an agent reads it: in no folder, and without the variables of this process.
     ensure_alone(name, &text)?;
-    let alone = Contract::parse(&text, std::path::Path::new(&file))?;
+    let alone = Contract::parse(&text, Path::new(&format!("{name}.toml")))?;
     if let Some(variable) = alone.missing_variable() {
         bail!(
             "the contract \"{name}\" sends the variable {variable}: its value would cross the network unencrypted; load it from this \
              machine"
         );
     }
-    Ok(Some(text))
+    Ok(text)
 }
 
 fn tls(args: &ProtocolArgs, url: &Url) -> anyhow::Result<TlsSpec> {
@@ -137,5 +141,5 @@ fn tls(args: &ProtocolArgs, url: &Url) -> anyhow::Result<TlsSpec> {
             TrustSpec::Authorities(read.iter().map(|der| STANDARD.encode(der.as_ref())).collect())
         }
     };
-    Ok(TlsSpec { trust, server_name: url.host.clone(), resume: args.resume })
+    Ok(TlsSpec { trust, server_name: url.host.clone(), resume: args.resume, offers_one: false })
 }

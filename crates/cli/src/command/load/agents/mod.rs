@@ -8,22 +8,20 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, bail, ensure};
 use tare_agent::{
-    Control, FleetReport, Learned as Lesson, Prepared,
+    Control, FleetReport, Learned as Lesson, Prepared, Token,
     control::{RunPlan, Times},
     job::Requests,
     merge::AgentRow,
     window::marks,
 };
-use tare_host::signals;
 use tare_load::{Endpoint, Limits, Settings, evaluate, generator::verdict::shortfall};
 
+pub(crate) use jobs::{contract_text, text_alone};
 pub(crate) use rig::AgentRig;
-pub(crate) use token::{agent_token, version};
+pub(crate) use token::{TOKEN_VARIABLE, agent_token, version};
 
 use super::{
-    Args, Job, LoadResult, UNCHECKED_CERTIFICATE,
-    args::AgentArgs,
-    command, expect,
+    Args, Job, LoadResult, UNCHECKED_CERTIFICATE, command, expect,
     finding::LoadFinding,
     notes,
     output::{self, Recorder},
@@ -32,16 +30,20 @@ use super::{
 use crate::{exit::Outcome, workspace::Global};
 
 /// The rest of `tare load`, if agents send the load.
-pub(super) fn execute(job: &Job, global: &Global, args: &Args) -> anyhow::Result<Outcome> {
-    let (output, AgentArgs { agents, token_file }) = (&args.output, &args.agents);
-    let token = agent_token(token_file.as_deref())?;
+pub(super) fn execute(
+    job: &Job,
+    global: &Global,
+    args: &Args,
+    token: &Token,
+    interrupt: &AtomicBool,
+) -> anyhow::Result<Outcome> {
+    let output = &args.output;
     let mut recorder = Recorder::new(output.quiet, output.format(), &output.exports, &job.plan.load)?;
-    let interrupt = signals::listen()?;
-    let mut control = Control::connect(agents, &token, &version(), Times::default())?;
+    let mut control = Control::connect(&args.agents.agents, token, &version(), Times::default())?;
     let marks_ns = marks(job.plan.load.stop.window().as_nanos() as u64);
     let mut jobs = jobs::jobs(job, global, args, &control, &marks_ns)?;
-    let lesson = control.learn(&jobs[0], &interrupt)?;
-    let prepared = enter(&lesson, &mut jobs).and_then(|()| Ok(control.prepare(&jobs, &interrupt)?))?;
+    let lesson = control.learn(&jobs[0], interrupt)?;
+    let prepared = enter(&lesson, &mut jobs).and_then(|()| Ok(control.prepare(&jobs, interrupt)?))?;
     ensure_one_server(&control, &prepared)?;
     let limits = Limits { error_share_max: args.checking.max_errors, ..Limits::default() };
     let plan = RunPlan {
@@ -52,7 +54,7 @@ pub(super) fn execute(job: &Job, global: &Global, args: &Args) -> anyhow::Result
         limits,
     };
     let mut started_at = jiff::Timestamp::now();
-    let fleet = run(&mut control, &plan, &interrupt, &mut recorder, &mut started_at)?;
+    let fleet = run(&mut control, &plan, interrupt, &mut recorder, &mut started_at)?;
     control.end();
     ensure!(
         !fleet.total.interrupted || fleet.total.total.tally.sent > 0,
@@ -97,7 +99,7 @@ fn run(
 ) -> anyhow::Result<FleetReport> {
     let mut begun = Ok(());
     let recorder = std::cell::RefCell::new(recorder);
-    let mut began = || {
+    let mut began = |_start_ns: u64| {
         *started_at = jiff::Timestamp::now();
         begun = recorder.borrow_mut().begin(*started_at);
     };

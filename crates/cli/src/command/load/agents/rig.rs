@@ -35,7 +35,7 @@ use super::super::{
 /// An agent of this machine.
 #[derive(Debug)]
 pub(crate) struct AgentRig {
-    /// As HOST:PORT: the other machine that may be loaded.
+    /// As HOST:PORT, or as HOST for each port of it: the other machine that may be loaded.
     target: Option<String>,
     watch: Option<u32>,
     cpus: Vec<usize>,
@@ -52,7 +52,7 @@ impl Located {
         let endpoint = target::reachable(endpoints, Duration::from_nanos(job.load.connect_timeout_ns))?;
         let is_loopback =
             matches!(&endpoint, Endpoint::Tcp(address) if address.ip().to_canonical().is_loopback());
-        let prepared = Prepared { endpoint: endpoint.to_string(), is_here, is_loopback };
+        let prepared = Prepared { endpoint: endpoint.to_string(), is_here, is_loopback, primed: None };
         Ok(Located { endpoint, prepared })
     }
 }
@@ -68,7 +68,7 @@ impl AgentRig {
         let address = job.server.address();
         if !is_here {
             let is_permitted =
-                self.target.as_deref().is_some_and(|target| target.eq_ignore_ascii_case(&address));
+                self.target.as_deref().is_some_and(|target| job.server.is_permitted_by(target));
             ensure!(
                 is_permitted,
                 "{address} is not the agent's machine: load only what is yours; if you may, start the agent with --target {address}"
@@ -218,11 +218,14 @@ fn of_contract(part: &ContractPart, job: &Job) -> anyhow::Result<Vec<Exchange>> 
     };
     let only: Vec<Only> = part.only.iter().map(|(name, weight)| Only::new(name.clone(), *weight)).collect();
     let contract = request::narrowed(&contract, &only)?;
-    Ok(request::of_contract(&contract, job.seed, &url(job)))
+    Ok(match part.draws {
+        Some(draws) => request::drawn(&contract, draws, job.seed, &url(job)),
+        None => request::of_contract(&contract, job.seed, &url(job)),
+    })
 }
 
 fn tls(job: &Job, protocol: Protocol) -> anyhow::Result<Option<Arc<TlsClient>>> {
-    let Some(TlsSpec { trust, server_name, resume }) = &job.tls else { return Ok(None) };
+    let Some(TlsSpec { trust, server_name, resume, offers_one }) = &job.tls else { return Ok(None) };
     let trust = match trust {
         TrustSpec::Anything => Trust::Anything,
         TrustSpec::System => Trust::Authorities(rustls_native_certs::load_native_certs().certs),
@@ -236,7 +239,7 @@ fn tls(job: &Job, protocol: Protocol) -> anyhow::Result<Option<Arc<TlsClient>>> 
         server_name: server_name.clone(),
         alpn: protocol.alpn(),
         resume: *resume,
-        offer: TlsOffer::Usual,
+        offer: if *offers_one { TlsOffer::One } else { TlsOffer::Usual },
     };
     Ok(Some(Arc::new(TlsClient::new(options)?)))
 }

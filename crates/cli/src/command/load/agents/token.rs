@@ -7,7 +7,7 @@ use tare_agent::Token;
 use tare_host::secrets;
 
 /// Holds the token where there is no file.
-const VARIABLE: &str = "TARE_AGENT_TOKEN";
+pub(crate) const TOKEN_VARIABLE: &str = "TARE_AGENT_TOKEN";
 
 /// From the file, or from the variable. From now on it is printed nowhere.
 pub(crate) fn agent_token(file: Option<&Path>) -> anyhow::Result<Token> {
@@ -22,14 +22,14 @@ pub(crate) fn agent_token(file: Option<&Path>) -> anyhow::Result<Token> {
             token
         }
         None => {
-            let text = std::env::var(VARIABLE).ok().filter(|text| !text.is_empty());
+            let text = std::env::var(TOKEN_VARIABLE).ok().filter(|text| !text.is_empty());
             let text = text.with_context(|| {
-                format!("no token: give --token-file FILE, or set {VARIABLE}; `tare agent --new-token FILE` makes one")
+                format!("no token: give --token-file FILE, or set {TOKEN_VARIABLE}; `tare agent --new-token FILE` makes one")
             })?;
-            Token::parse(&text).with_context(|| VARIABLE)?
+            Token::parse(&text).with_context(|| TOKEN_VARIABLE)?
         }
     };
-    secrets::keep(VARIABLE, token.reveal());
+    secrets::keep(TOKEN_VARIABLE, token.reveal());
     Ok(token)
 }
 

@@ -22,7 +22,7 @@ use crate::{
     command::{
         print::{self, Extent},
         report::page,
-        run::{Args, dry, measure_into, resume_stored},
+        run::{Args, agents::Access, dry, measure_into, resume_stored},
     },
     exit::{self, Outcome},
     output::{Format, paint},
@@ -140,6 +140,6 @@ fn measure(workspace: &mut Workspace, member: Member, run: &Path, no_wait: bool)
     let stored = folder::read(run)?;
     match ending(&stored.records) {
         Some((Ending::Complete, _)) => Ok(gather(run)?),
-        _ => resume_stored(workspace, run, &stored, no_wait),
+        _ => resume_stored(workspace, run, &stored, no_wait, Access::default()),
     }
 }

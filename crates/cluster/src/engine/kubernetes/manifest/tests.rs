@@ -124,7 +124,7 @@ proptest! {
 
     #[test]
     fn the_kubelet_hands_on_every_word_as_it_is(word in "[a$() ]{0,12}") {
-        prop_assert_eq!(expanded(&verbatim(&word)), word);
+        prop_assert_eq!(expanded(&pod::verbatim(&word)), word);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The part of an API server that the adapter needs, in memory: it stores Jobs, selects by labels, answers in pages, and remembers what
-//! it was asked for.
+//! The part of an API server that the adapter needs, in memory: it stores Jobs, gives them pods if a test asks for that, selects by labels,
+//! answers in pages, and remembers what it was asked for.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -16,12 +16,16 @@ use serde_json::{Value, json};
 use super::Cluster;
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Server(Arc<Mutex<Content>>);
+pub(in crate::engine::kubernetes) struct Server(Arc<Mutex<Content>>);
 
 #[derive(Debug, Default)]
 struct Content {
     /// By namespace and name.
     jobs: BTreeMap<(String, String), Value>,
+    /// By namespace and name.
+    pods: BTreeMap<(String, String), Value>,
+    /// The status of pods of new Jobs; they get none if it is absent.
+    pod_status: Option<Value>,
     log: Vec<String>,
     rights: BTreeSet<String>,
     /// What is answered before anything else.
@@ -33,7 +37,7 @@ struct Content {
 }
 
 impl Server {
-    pub(super) fn cluster(&self) -> Cluster {
+    pub(in crate::engine::kubernetes) fn cluster(&self) -> Cluster {
         let server = self.clone();
         let service = tower::service_fn(move |request: Request<Body>| {
             let server = server.clone();
@@ -61,47 +65,59 @@ impl Server {
         Cluster::of(Client::new(service, "default"), within)
     }
 
-    pub(super) fn put(&self, job: &Job) {
+    pub(in crate::engine::kubernetes) fn put(&self, job: &Job) {
         self.0.lock().unwrap().put("default", serde_json::to_value(job).unwrap());
     }
 
     /// Of every Job.
-    pub(super) fn set_status(&self, status: Value) {
+    pub(in crate::engine::kubernetes) fn set_status(&self, status: Value) {
         self.0.lock().unwrap().jobs.values_mut().for_each(|job| job["status"] = status.clone());
     }
 
-    pub(super) fn jobs(&self) -> usize {
+    /// Each Job that is created from now on has its pods at once, with this status and an address of their own.
+    pub(in crate::engine::kubernetes) fn give_pods(&self, status: Value) {
+        self.0.lock().unwrap().pod_status = Some(status);
+    }
+
+    /// Of every pod whose name begins so.
+    pub(in crate::engine::kubernetes) fn set_pod_status(&self, name: &str, status: &Value) {
+        let mut content = self.0.lock().unwrap();
+        let pods = content.pods.iter_mut().filter(|((_, of), _)| of.starts_with(name));
+        pods.for_each(|(_, pod)| pod["status"] = status.clone());
+    }
+
+    pub(in crate::engine::kubernetes) fn jobs(&self) -> usize {
         self.0.lock().unwrap().jobs.len()
     }
 
-    pub(super) fn answer_next(&self, answer: (u16, Value)) {
+    pub(in crate::engine::kubernetes) fn answer_next(&self, answer: (u16, Value)) {
         self.0.lock().unwrap().next.push_back(answer);
     }
 
-    pub(super) fn set_page(&self, objects: usize) {
+    pub(in crate::engine::kubernetes) fn set_page(&self, objects: usize) {
         self.0.lock().unwrap().page = Some(objects);
     }
 
     /// Lists are empty until something is created, as they were before.
-    pub(super) fn hide_jobs_once(&self) {
+    pub(in crate::engine::kubernetes) fn hide_jobs_once(&self) {
         self.0.lock().unwrap().is_hiding = true;
     }
 
-    pub(super) fn never_answer(&self) {
+    pub(in crate::engine::kubernetes) fn never_answer(&self) {
         self.0.lock().unwrap().is_silent = true;
     }
 
-    pub(super) fn clear_log(&self) {
+    pub(in crate::engine::kubernetes) fn clear_log(&self) {
         self.0.lock().unwrap().log.clear();
     }
 
     /// What it was asked for, a line each.
-    pub(super) fn log(&self) -> String {
+    pub(in crate::engine::kubernetes) fn log(&self) -> String {
         self.0.lock().unwrap().log.join("\n")
     }
 
     /// The verbs that it was asked for, as the rules of a Role name them.
-    pub(super) fn rights(&self) -> BTreeSet<String> {
+    pub(in crate::engine::kubernetes) fn rights(&self) -> BTreeSet<String> {
         self.0.lock().unwrap().rights.clone()
     }
 }
@@ -136,14 +152,22 @@ impl Content {
         match (verb, resource) {
             ("list", "jobs") => self.list(namespace, &query),
             ("list", "pods") => {
-                (200, json!({ "kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": [] }))
+                let (label, value) = query["labelSelector"].split_once('=').unwrap();
+                let is_asked = |((of, _), pod): &(&(String, String), &Value)| {
+                    of == namespace && pod["metadata"]["labels"][label] == value
+                };
+                let items: Vec<&Value> = self.pods.iter().filter(is_asked).map(|(_, pod)| pod).collect();
+                (200, json!({ "kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": items }))
             }
             ("get", "jobs") => {
                 self.jobs.get(&key).map_or_else(|| failure(404, "NotFound"), |job| (200, job.clone()))
             }
             ("create", "jobs") => self.create(namespace, body),
             ("delete", "jobs") => match self.jobs.remove(&key) {
-                Some(job) => (200, job),
+                Some(job) => {
+                    self.pods.retain(|(of, name), _| of != namespace || !name.starts_with(&key.1));
+                    (200, job)
+                }
                 None => failure(404, "NotFound"),
             },
             _ => failure(404, "NotFound"),
@@ -166,7 +190,25 @@ impl Content {
             return failure(409, "AlreadyExists");
         }
         self.put(namespace, job.clone());
+        self.make_pods(namespace, &job);
         (201, job)
+    }
+
+    /// As the controller of Jobs does.
+    fn make_pods(&mut self, namespace: &str, job: &Value) {
+        let Some(status) = &self.pod_status else { return };
+        let name = job["metadata"]["name"].as_str().unwrap();
+        for index in 0..job["spec"]["completions"].as_u64().unwrap() {
+            let number = self.pods.len() + 1;
+            let mut pod = job["spec"]["template"].clone();
+            let own = format!("{name}-{index}-abcde");
+            pod["metadata"]["name"] = own.clone().into();
+            pod["metadata"]["labels"]["batch.kubernetes.io/job-name"] = name.into();
+            pod["spec"]["nodeName"] = format!("n{number}").into();
+            pod["status"] = status.clone();
+            pod["status"]["podIP"] = format!("10.0.0.{number}").into();
+            self.pods.insert((namespace.to_owned(), own), pod);
+        }
     }
 
     fn list(&self, namespace: &str, query: &BTreeMap<String, String>) -> (u16, Value) {

@@ -1,6 +1,8 @@
-//! `tare agent`: one of several generators of a load. What it sends is up to a `tare load --agents`.
+//! `tare agent`: one of several generators of a load. What it sends is up to a `tare load --agents` or a `tare run --agents`.
 
-use std::{net::TcpListener, path::PathBuf, time::Duration};
+mod service;
+
+use std::{net::TcpListener, path::PathBuf, sync::atomic::AtomicBool, time::Duration};
 
 use anyhow::{Context, bail};
 use tare_agent::{
@@ -31,7 +33,11 @@ Examples:
   tare agent --token-file token                               listens on 127.0.0.1, on the port that it prints
   tare agent --token-file token --listen 10.0.0.7:7070 --target 10.0.0.9:8080
                                                               on a machine of its own, for that server
+  tare agent --token-file token --listen 10.0.0.7:7070 --target 10.0.0.9 --keep
+                                                              for a `tare run --agents`, with each port of that machine
   tare agent --token-file token --watch 4711                  reads the CPU time of the service, sends nothing
+  tare agent --token-file token --listen 10.0.0.9:7070 -- ./server --port 8080
+                                                              starts the service, and ends it with the agent
   tare load --agents 10.0.0.7:7070,10.0.0.8:7070 --token-file token --i-may-load 10.0.0.9 http://10.0.0.9:8080/")]
 pub(crate) struct Args {
     /// Address and port to listen on; port 0 lets the kernel choose
@@ -41,10 +47,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     /// Write a new token to FILE and end
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["token_file", "listen", "target", "watch", "cpus", "keep", "wait", "silence"])]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["token_file", "listen", "target", "watch", "cpus", "keep", "wait", "silence", "service"]
+    )]
     new_token: Option<PathBuf>,
-    /// The server that may be loaded although it is another machine. It must be yours
-    #[arg(long, value_name = "HOST:PORT")]
+    /// The server that may be loaded although it is another machine; HOST without a port permits each port of it, as a `tare run`
+    /// needs, whose services have ports of their own. It must be yours
+    #[arg(long, value_name = "HOST:PORT|HOST")]
     target: Option<String>,
     /// Send nothing: read the CPU time of this process and of all that it started, which serve on this machine
     #[arg(long, value_name = "PID", conflicts_with_all = ["target", "cpus"], value_parser = clap::value_parser!(u32).range(1..))]
@@ -61,6 +72,9 @@ pub(crate) struct Args {
     /// A controller that says nothing for this time is gone
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "10s")]
     silence: Duration,
+    /// Send nothing: start this service, read its CPU time as --watch does, and end it with the agent
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["target", "cpus", "watch"])]
+    service: Vec<String>,
     /// Be of another version, for tests
     #[arg(long, hide = true, value_name = "VERSION")]
     as_version: Option<String>,
@@ -77,21 +91,36 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let stop = signals::listen()?;
     let listener =
         TcpListener::bind(&args.listen).with_context(|| format!("cannot listen on {}", args.listen))?;
+    match args.service.as_slice() {
+        [] => serve(args, token, &listener, args.watch, &stop),
+        command => service::beside(command, &stop, |pid| serve(args, token, &listener, Some(pid), &stop)),
+    }
+}
+
+/// Serves as one that reads the CPU time of `watch`, or as a generator.
+fn serve(
+    args: &Args,
+    token: Token,
+    listener: &TcpListener,
+    watch: Option<u32>,
+    stop: &AtomicBool,
+) -> anyhow::Result<Outcome> {
     let address = listener.local_addr()?;
     let options = AgentOptions {
         token,
         tare: args.as_version.clone().unwrap_or_else(version),
         target: args.target.clone(),
-        watch: args.watch,
+        watch,
         machine: machine(),
         cpus: cpus::available().len(),
+        pinned: args.cpus.clone().unwrap_or_default(),
         keep: args.keep,
         silence: args.silence,
         wait: (!args.keep).then_some(args.wait),
     };
-    let rig = AgentRig::new(args.target.clone(), args.watch, args.cpus.clone().unwrap_or_default());
+    let rig = AgentRig::new(args.target.clone(), watch, args.cpus.clone().unwrap_or_default());
     print(&format!("listening on {address}\n"))?;
-    match tare_agent::serve(&listener, &options, &rig, &stop, &tell)? {
+    match tare_agent::serve(listener, &options, &rig, stop, &tell)? {
         ServeEnd::Run(RunEnd::Complete) => Ok(Outcome::Fine),
         ServeEnd::Run(RunEnd::Gone(reason)) => {
             tare_host::tell!("the controller is gone ({reason}): the load was ended");
@@ -123,7 +152,7 @@ fn tell(notice: Notice) {
 }
 
 /// The machine as it runs, and its network namespace: an address such as 127.0.0.1 is the same server only within one.
-fn machine() -> String {
+pub(crate) fn machine() -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let network = std::fs::read_link("/proc/self/ns/net").unwrap_or_default();
     format!("{} {}", boot.trim(), network.display())

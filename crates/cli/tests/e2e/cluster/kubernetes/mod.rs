@@ -1,21 +1,24 @@
-//! One batch on a Kubernetes of three nodes, whose kubelet, API server and jobs are killed: each job counts exactly once, or is named as
-//! missing. The image of its jobs has the command and a small repository.
+//! Batches and loads on a Kubernetes of three nodes, of which one thing after the other is killed or cut off: each job counts exactly
+//! once, or is named as missing, and a load has a figure of all its agents or none. One cluster serves all of it. The image of its pods
+//! has the command and a small repository.
+
+mod batch;
+mod group;
+mod pushed;
 
 use std::{
     fs,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Output, Stdio},
     time::Duration,
 };
 
-use rustix::process::Signal;
 use serde_json::Value;
 use tare_engines::{Guarded, KubernetesCluster, Programs, pack_image};
 
-use super::site::is;
-use crate::support::{Workspace, alone, carrying, real_root, send, within};
+use crate::support::{Running, Workspace, alone, start_under, within};
 
-const TEST: &str = "a batch on Kubernetes";
+const TEST: &str = "batches and loads on Kubernetes";
 /// No state of a job is waited for any longer: three jobs have one CPU together.
 const PATIENCE: Duration = Duration::from_secs(180);
 const IMAGE: &str = "localhost/tare:1";
@@ -100,6 +103,23 @@ impl Bench {
         self.kubernetes.cluster.load_image(&archive).unwrap();
     }
 
+    /// Starts the command where pods can be reached by their addresses, as the user of the guide.
+    fn start_within(&self, words: &str) -> Running {
+        let cluster = &self.kubernetes.cluster;
+        let config = format!("KUBECONFIG={}", cluster.inner_guest_kubeconfig().display());
+        let mut wrapper = cluster.within_network().unwrap();
+        wrapper.extend(["env", "-u", "HTTPS_PROXY", "-u", "https_proxy", &config].map(str::to_owned));
+        let wrapper: Vec<&str> = wrapper.iter().map(String::as_str).collect();
+        start_under(&wrapper, self.workspace.root(), &words.split(' ').collect::<Vec<_>>())
+    }
+
+    #[track_caller]
+    fn wait_until_nothing_is_left(&self) {
+        let left = || self.kubernetes.cluster.status();
+        let is_left = |text: &str| text.contains("\npod ") || text.contains("\njob ");
+        assert!(within(PATIENCE, || !is_left(&left())), "{}", left());
+    }
+
     fn tare(&self, words: &str) -> Output {
         let root = self.workspace.root();
         let mut command = Command::new(env!("CARGO_BIN_EXE_tare"));
@@ -153,113 +173,17 @@ impl Bench {
 }
 
 #[test]
-fn whatever_is_killed_of_a_kubernetes_each_job_counts_once_or_is_named() {
+fn whatever_breaks_of_a_kubernetes_each_job_counts_once_and_each_load_has_all_of_its_agents() {
     let _alone = alone();
     let Some(bench) = Bench::new() else { return };
-    let plan = "plan experiments/tiny.toml --on nodes.toml --seeds 3 --seed 5 --output jobs.ndjson";
-    bench.expect(plan, 0);
-    let submit = "submit jobs.ndjson --engine kubernetes --store store --trust --selftest honest,cache";
-    let batch = submit_with_the_role_of_the_guide(&bench, submit);
-    bench.wait(&batch, "all nodes work", |jobs| {
-        jobs.iter().all(|job| is(job, "running") && !job["detail"].as_str().unwrap_or_default().is_empty())
-    });
-    let nodes = bench.nodes(&batch);
-    let on = |node: &str| nodes.iter().find(|(_, at)| at == node).expect("a job on each node").0.clone();
-    let killed = on("n2");
-    on("n1");
-    on("n3");
-
-    bench.kubernetes.cluster.signal("kubelet-n1", Signal::KILL).unwrap();
-    kill_the_api_server(&bench, &batch);
-    kill_a_job("n2");
-    bench.wait(&batch, "the killed job is missing, the others have arrived", |jobs| {
-        jobs.iter().all(|job| match job["name"].as_str() == Some(&killed) {
-            true => is(job, "missing"),
-            false => is(job, "arrived"),
-        })
-    });
-    bench.kubernetes.cluster.start_node(1).unwrap();
-    bench.kubernetes.cluster.wait(3).unwrap();
-
-    let collected = bench.json(&format!("collect {}", batch.display()), 5);
-    assert_eq!((count(&collected, "collected"), count(&collected, "missing")), (2, 1), "{collected:#}");
-    assert_eq!(collected["missing"][0]["job"], killed.as_str());
-    let reason = collected["missing"][0]["reason"].as_str().unwrap();
-    assert!(reason.contains(" on n2"), "{reason}");
-
-    // What is missing is submitted again, and nothing else.
-    let again = bench.json(submit, 0);
-    assert_eq!((&again["submitted"], &again["done"]), (&Value::from(vec![killed]), &Value::from(2)));
-    bench.expect(&format!("status {} --wait 3m", batch.display()), 0);
-    let collected = bench.json(&format!("collect {}", batch.display()), 0);
-    check(&collected);
-    clean_up(&bench, &batch);
-}
-
-/// All is done by a user that may do what the guide says, and nothing else.
-fn submit_with_the_role_of_the_guide(bench: &Bench, submit: &str) -> PathBuf {
-    let refused = bench.tare(submit);
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert_eq!(refused.status.code(), Some(1), "{said}");
-    assert!(said.contains("does not permit to list jobs") && said.contains("alice"), "{said}");
-    let roles = real_root().join("docs/examples/kubernetes-role.yaml");
-    bench.kubernetes.cluster.grant(&roles).unwrap();
-    PathBuf::from(bench.expect(submit, 0).trim_end())
-}
-
-/// In the meantime nothing is known of jobs without a bundle, which is no error.
-fn kill_the_api_server(bench: &Bench, batch: &Path) {
-    let cluster = &bench.kubernetes.cluster;
-    cluster.signal("kube-apiserver", Signal::KILL).unwrap();
-    let mut error = String::new();
-    let said = within(Duration::from_secs(10), || {
-        error = bench.status(batch)["engine_error"].as_str().unwrap_or_default().to_owned();
-        !error.is_empty()
-    });
-    assert!(said && error.starts_with("Kubernetes does not answer"), "{error}");
-    cluster.start_api_server().unwrap();
-    cluster.wait(0).unwrap();
-    bench.wait(batch, "the API answers", |jobs| jobs.iter().all(|job| !is(job, "unknown")));
-}
-
-/// The first process of its container.
-fn kill_a_job(node: &str) {
-    let is_job = |pid: &u32| {
-        let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        words.split(|byte| *byte == 0).any(|word| word == b"job")
-    };
-    let on_node = || carrying(&format!("TARE_JOB_NODE={node}"));
-    let jobs: Vec<u32> = on_node().into_iter().filter(is_job).collect();
-    assert_eq!(jobs.len(), 1, "{jobs:?}");
-    send(jobs[0], Signal::KILL);
-    assert!(within(Duration::from_secs(30), || on_node().is_empty()), "what it had started runs on");
+    batch::whatever_is_killed_each_job_counts_once_or_is_named(&bench);
+    pushed::a_node_that_is_cut_off_pushes_its_bundle_when_it_is_back(&bench);
+    group::two_agents_load_a_service_in_a_third_pod(&bench);
+    group::an_agent_that_is_killed_leaves_no_figure_and_no_pod(&bench);
+    group::an_interrupt_ends_the_load_and_removes_the_pods(&bench);
+    group::without_its_controller_everything_ends(&bench);
 }
 
 fn count(value: &Value, key: &str) -> usize {
     value[key].as_array().unwrap_or_else(|| panic!("no list {key:?}: {value:#}")).len()
-}
-
-/// Each job once, on a CPU of its own.
-fn check(collected: &Value) {
-    assert_eq!(count(collected, "collected"), 3, "{collected:#}");
-    let mut seeds: Vec<u64> = Vec::new();
-    for job in collected["collected"].as_array().unwrap() {
-        seeds.push(job["seed"].as_u64().unwrap());
-        let run = Path::new(job["run"].as_str().unwrap());
-        let head: Value = serde_json::from_slice(&fs::read(run.join("run.json")).unwrap()).unwrap();
-        assert_eq!(head["plan"]["seed"], job["seed"]);
-        let bundle: Value = serde_json::from_slice(&fs::read(run.join("../bundle.json")).unwrap()).unwrap();
-        assert_eq!(bundle["is_certified"], true, "{bundle:#}");
-        assert_eq!(bundle["received"]["is_exclusive"], true, "{bundle:#}");
-        assert_eq!(bundle["received"]["cpus"].as_array().map(Vec::len), Some(1), "{bundle:#}");
-    }
-    seeds.sort_unstable();
-    assert_eq!(seeds, [5, 6, 7]);
-}
-
-fn clean_up(bench: &Bench, batch: &Path) {
-    let status = bench.json(&format!("cancel {} --clean-up", batch.display()), 0);
-    assert!(status["jobs"].as_array().unwrap().iter().all(|job| is(job, "collected")), "{status:#}");
-    let pods = || bench.kubernetes.cluster.status();
-    assert!(within(PATIENCE, || !pods().contains("\npod ")), "{}", pods());
 }

@@ -1,0 +1,115 @@
+//! What agents are to do in a slice, out of what the plan and a running service say.
+
+use std::{
+    collections::BTreeMap,
+    net::{Ipv4Addr, SocketAddr},
+};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use tare_agent::{
+    About, Job, Token,
+    job::{AnswerRules, ContractPart, Draws, LoadSpec, Requests, ServerName, TlsSpec, TrustSpec},
+    window::marks,
+};
+use tare_load::{Connections, Load, Split};
+use tare_service::drive::{EXCHANGES, EXCHANGES_OF_ROWS};
+
+use super::{Bench, loaded::Due, process::Running};
+
+/// How often agents report within a slice. That the slow answers are one agent's is no chance if they are in most of the
+/// intervals, and five are too few to say so.
+const INTERVALS: u32 = 10;
+/// What a run knows of its agents.
+#[derive(Debug)]
+pub struct FleetSetting {
+    /// Each HOST:PORT.
+    pub addresses: Vec<String>,
+    pub token: Token,
+    /// The version of Tare.
+    pub tare: String,
+    /// What names this machine and its network namespace, as an agent says it of its own.
+    pub machine: String,
+    /// The address of this machine at which agents ask for services.
+    pub serve_on: Ipv4Addr,
+    /// The hosts that the user has permitted to load although they are another machine for an agent.
+    pub may_load: Vec<String>,
+    /// Of each contract of the plan its text; absent if it is built in.
+    pub contracts: BTreeMap<String, Option<String>>,
+}
+
+impl FleetSetting {
+    /// Whether an agent runs on this machine, in whichever network.
+    #[must_use]
+    pub fn is_here(&self, agent: &About) -> bool {
+        let boot = |machine: &str| machine.split(' ').next().map(str::to_owned);
+        boot(&agent.machine) == boot(&self.machine)
+    }
+
+    /// Where agents find a service.
+    fn address(&self, running: &Running) -> SocketAddr {
+        match running.ready.process.is_attached() {
+            true => running.ready.address,
+            false => SocketAddr::from((self.serve_on, running.ready.address.port())),
+        }
+    }
+
+    /// The parts of a slice, in the order of the agents.
+    pub(super) fn jobs(&self, bench: &Bench, running: &Running, due: &Due, agents: usize) -> Vec<Job> {
+        let address = self.address(running);
+        let point = &bench.plan.points[due.point];
+        let channel = bench.services[running.slot.row].channel();
+        let Connections { total, threads } = point.load.connections();
+        let total = point.connection_use.connections(total, channel.protocol);
+        let host = address.ip().to_string();
+        let common = Job {
+            may_load: self.may_load.iter().any(|named| named.eq_ignore_ascii_case(&host)),
+            server: ServerName { host, port: address.port(), authority: address.to_string() },
+            requests: self.requests(bench, due.point),
+            rules: AnswerRules::default(),
+            index: 0,
+            of: agents,
+            connections: 0,
+            threads,
+            opens_before: true,
+            primes: true,
+            seed: due.draw,
+            protocol: channel.protocol.name().to_owned(),
+            streams: point.connection_use.streams,
+            tls: channel.trusted().map(|(authority, name)| TlsSpec {
+                trust: TrustSpec::Authorities(vec![STANDARD.encode(authority.as_ref())]),
+                server_name: name.to_owned(),
+                resume: point.connection_use.resumes,
+                offers_one: true,
+            }),
+            driver: "auto".to_owned(),
+            load: spec(due.load),
+            warm_up_ns: None,
+        };
+        let part =
+            |index| Job { index, connections: Split { index, of: agents }.share(total), ..common.clone() };
+        (0..agents).map(part).collect()
+    }
+
+    /// With the rows that services have, and as many exchanges as the local generator has ahead.
+    fn requests(&self, bench: &Bench, point: usize) -> Requests {
+        let name = bench.contracts[point].name.clone();
+        Requests::Contract(ContractPart {
+            text: self.contracts.get(&name).cloned().flatten(),
+            name,
+            only: bench.plan.points[point].requests.iter().map(|name| (name.clone(), None)).collect(),
+            draws: Some(Draws {
+                rows_seed: bench.plan.seed,
+                exchanges: EXCHANGES,
+                exchanges_of_rows: EXCHANGES_OF_ROWS,
+            }),
+        })
+    }
+}
+
+/// As each agent waits best by itself: it does not wake the service's CPUs, and may share its own.
+fn spec(load: &Load) -> LoadSpec {
+    let window = load.stop.window();
+    let window_ns = u64::try_from(window.as_nanos()).unwrap_or(u64::MAX);
+    let load = Load { interval: Some(window / INTERVALS), ..load.clone() };
+    LoadSpec::of(&load, None, marks(window_ns))
+}

@@ -1,0 +1,150 @@
+//! Who loaded a slice, if that was several agents: what is kept of each, and why a slice has no figures. Values only.
+
+use serde::{Deserialize, Serialize};
+use tare_agent::{AgentRow, FleetFinding, FleetReport};
+use tare_load::Doubt;
+
+/// The agents of a slice.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FleetSample {
+    /// The part of the slice in which surely all agents loaded, counted from the start in common: the window of the slice.
+    pub from_ns: u64,
+    pub to_ns: u64,
+    /// How well all clocks are known to agree.
+    pub uncertainty_ns: u64,
+    /// In the order of the plan.
+    pub agents: Vec<AgentSample>,
+    /// What was found of all agents together, and leaves the figures as they are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// One agent in one slice.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AgentSample {
+    pub address: String,
+    /// `valid`, or the names of its doubts.
+    pub verdict: String,
+    /// Right answers, those after the window among them.
+    pub answered: u64,
+    pub answered_in_window: u64,
+    pub latency_ns_p99: u64,
+    /// How late it was itself; absent in a closed loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule_lag_ns_p99: Option<u64>,
+    /// How long after the start in common it began.
+    pub late_ns: u64,
+    /// How well its clock is known; absent if it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock_error_ns: Option<u64>,
+    /// The longest time that it took to answer the controller.
+    pub silent_ns: u64,
+    /// CPU time of its threads, on its machine.
+    pub generator_cpu_ns: u64,
+}
+
+/// A slice that has no figures although the service is not to blame.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DiscardedSlice {
+    pub block: usize,
+    pub round: usize,
+    pub point: usize,
+    pub row: usize,
+    /// Whether it is one of a closed loop, which has its place in a round.
+    pub is_closed: bool,
+    /// Each names its agent. At least one.
+    pub reasons: Vec<String>,
+    /// An agent was lost, or could not begin: nothing is known of what the others counted.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_lost: bool,
+    /// What each agent said of itself; empty if one was lost.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<AgentSample>,
+}
+
+impl FleetSample {
+    #[must_use]
+    pub fn of(report: &FleetReport) -> FleetSample {
+        let window = report.counted;
+        FleetSample {
+            from_ns: window.map_or(0, |window| window.from_ns),
+            to_ns: window.map_or(0, |window| window.to_ns),
+            uncertainty_ns: window.map_or(0, |window| window.uncertainty_ns),
+            agents: report.rows.iter().map(AgentSample::of).collect(),
+            notes: of_findings(report, |finding| !discards(finding)),
+        }
+    }
+}
+
+impl AgentSample {
+    fn of(row: &AgentRow) -> AgentSample {
+        let (report, total) = (&row.report, &row.report.total);
+        AgentSample {
+            address: row.address.clone(),
+            verdict: row.verdict(),
+            answered: total.tally.answered,
+            answered_in_window: row.answered_in_window,
+            latency_ns_p99: total.quantile(0.99).ns,
+            schedule_lag_ns_p99: (total.schedule_lag.count() > 0)
+                .then(|| total.schedule_lag.quantile_ns(0.99)),
+            late_ns: report.aligned.as_ref().map_or(0, |aligned| aligned.late_ns),
+            clock_error_ns: row.clock.map(|clock| clock.start_error_ns.max(clock.end_error_ns)),
+            silent_ns: row.silent_ns,
+            generator_cpu_ns: report.generator_cpu_ns,
+        }
+    }
+}
+
+impl DiscardedSlice {
+    /// Why this load has no figures; absent if it has.
+    #[must_use]
+    pub fn of(report: &FleetReport) -> Option<DiscardedSlice> {
+        let reasons = of_findings(report, discards);
+        let agents = || report.rows.iter().map(AgentSample::of).collect();
+        (!reasons.is_empty()).then(|| DiscardedSlice {
+            reasons,
+            agents: agents(),
+            ..DiscardedSlice::default()
+        })
+    }
+
+    /// There is no report, for this reason.
+    #[must_use]
+    pub fn lost(reason: String) -> DiscardedSlice {
+        DiscardedSlice { reasons: vec![reason], is_lost: true, ..DiscardedSlice::default() }
+    }
+}
+
+fn of_findings(report: &FleetReport, is_wanted: impl Fn(&FleetFinding) -> bool) -> Vec<String> {
+    // That some requests failed is in the counts of the slice.
+    let is_known = |finding: &&FleetFinding| match finding {
+        FleetFinding::Agent { doubts, .. } => doubts.iter().any(is_of_agent),
+        _ => true,
+    };
+    let findings = report.findings.iter().filter(is_known);
+    findings.filter(|finding| is_wanted(finding)).map(ToString::to_string).collect()
+}
+
+/// Whether a slice with it has no figures: one agent that is not valid is enough, since its answers and its CPU time cannot be taken
+/// out of what the service spent on all. Whose the slow answers are says nothing against cost and throughput.
+fn discards(finding: &FleetFinding) -> bool {
+    match finding {
+        FleetFinding::Agent { doubts, .. } => doubts.iter().any(is_of_agent),
+        FleetFinding::Silent { .. } | FleetFinding::Clocks { .. } | FleetFinding::Unaligned => true,
+        FleetFinding::Tails { .. } => false,
+    }
+}
+
+/// What the service did is a figure, and no reason to have none: failed requests count against its row as with one generator.
+fn is_of_agent(doubt: &Doubt) -> bool {
+    match doubt {
+        Doubt::GeneratorBound { .. } | Doubt::Late { .. } | Doubt::Inconsistent { .. } => true,
+        Doubt::Gone { .. } | Doubt::Failing { .. } => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+//! A service that an agent starts itself: its CPU time is read from its first instant, and it ends with the agent, however that ends.
+
+use std::{
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
+
+use anyhow::Context;
+use tare_host::process::{Exit, Isolation, Launch, Service, Stopped, Supervisor};
+
+use crate::{command::load::TOKEN_VARIABLE, exit::Outcome, workspace};
+
+/// From SIGTERM to SIGKILL.
+const GRACE: Duration = Duration::from_secs(5);
+/// How often the service is looked at.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Serves as long as the service lives, whose process `serve` is given. One that ends by itself is a failure, and sets `stop`.
+pub(super) fn beside(
+    command: &[String],
+    stop: &AtomicBool,
+    serve: impl FnOnce(u32) -> anyhow::Result<Outcome>,
+) -> anyhow::Result<Outcome> {
+    let supervisor = Supervisor::start(&workspace::program()?, Isolation::detect())?;
+    let service = Service::start(&launch(command)?, &supervisor)?;
+    let pid = service.pid().context("the service has ended already")?;
+    let is_over = AtomicBool::new(false);
+    let (served, ended) = thread::scope(|scope| {
+        let end = scope.spawn(|| end_of(&service, &is_over, stop));
+        let served = serve(pid);
+        is_over.store(true, Ordering::Relaxed);
+        (served, end.join().ok().flatten())
+    });
+    if let Stopped::Unstoppable { .. } = service.stop(GRACE) {
+        tare_host::tell!("warning: the service does not end");
+    }
+    match ended {
+        Some(exit) => {
+            tare_host::tell!("the service ended by itself: {exit}");
+            Ok(Outcome::ServiceFailed)
+        }
+        None => served,
+    }
+}
+
+/// How it ended; absent if it lived until the agent was over.
+fn end_of(service: &Service, is_over: &AtomicBool, stop: &AtomicBool) -> Option<Exit> {
+    while !is_over.load(Ordering::Relaxed) {
+        if let Some(exit) = service.has_exited() {
+            stop.store(true, Ordering::Relaxed);
+            return Some(exit);
+        }
+        thread::sleep(PAUSE);
+    }
+    None
+}
+
+fn launch(command: &[String]) -> anyhow::Result<Launch> {
+    // What it prints is the agent's to print: in a container that is the log.
+    let output = Path::new("/dev/stderr").to_owned();
+    Ok(Launch {
+        name: "service".to_owned(),
+        command: command.to_vec(),
+        dir: std::env::current_dir().context("the current folder")?,
+        // A process with the token may start loads.
+        env: vec![(TOKEN_VARIABLE.to_owned(), String::new())],
+        stdout: output.clone(),
+        stderr: output,
+        append: true,
+        ..Launch::default()
+    })
+}
