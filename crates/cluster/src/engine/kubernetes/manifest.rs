@@ -8,9 +8,7 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::{
     api::{
-        batch::v1::{
-            Job, JobSpec, PodFailurePolicy, PodFailurePolicyOnPodConditionsPattern, PodFailurePolicyRule,
-        },
+        batch::v1::{Job, JobSpec},
         core::v1::{
             Affinity, Container, HostPathVolumeSource, PersistentVolumeClaimVolumeSource, PodAffinityTerm,
             PodAntiAffinity, PodSpec, PodTemplateSpec, Volume, VolumeMount,
@@ -120,15 +118,6 @@ fn job(
     let labels = pod::labels(class, &[(BATCH_LABEL, name)]);
     let count = i32::try_from(positions.len()).unwrap_or(i32::MAX);
     let parallel = class.kubernetes.parallel.and_then(|jobs| i32::try_from(jobs).ok()).unwrap_or(i32::MAX);
-    // The loss of a node is no failure of its job: that is started again. Everything else is for people to look at.
-    let lost = PodFailurePolicyRule {
-        action: "Ignore".to_owned(),
-        on_pod_conditions: Some(vec![PodFailurePolicyOnPodConditionsPattern {
-            type_: "DisruptionTarget".to_owned(),
-            status: Some("True".to_owned()),
-        }]),
-        on_exit_codes: None,
-    };
     Ok(Job {
         metadata: ObjectMeta {
             name: Some(job_name.to_owned()),
@@ -141,7 +130,8 @@ fn job(
             completions: Some(count),
             parallelism: Some(parallel.min(count)),
             backoff_limit_per_index: Some(0),
-            pod_failure_policy: Some(PodFailurePolicy { rules: vec![lost] }),
+            // The loss of a node is no failure of its job: that is started again. Everything else is for people to look at.
+            pod_failure_policy: Some(pod::if_lost("Ignore")),
             // A pod that is only cut off may be measuring: the next one waits until it has ended.
             pod_replacement_policy: Some("Failed".to_owned()),
             template: PodTemplateSpec {

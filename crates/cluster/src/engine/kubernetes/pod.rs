@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::{
-    api::core::v1::{
-        Container, EnvVar, EnvVarSource, ObjectFieldSelector, PodSpec, ResourceRequirements,
-        SecretKeySelector, Toleration,
+    api::{
+        batch::v1::{PodFailurePolicy, PodFailurePolicyOnPodConditionsPattern, PodFailurePolicyRule},
+        core::v1::{
+            Container, EnvVar, EnvVarSource, ObjectFieldSelector, PodSpec, ResourceRequirements,
+            SecretKeySelector, Toleration,
+        },
     },
     apimachinery::pkg::api::resource::Quantity,
 };
@@ -42,6 +45,20 @@ pub(super) fn undisturbed() -> BTreeMap<String, String> {
         ("karpenter.sh/do-not-disrupt", "true"),
     ];
     asked.map(|(key, value)| (key.to_owned(), value.to_owned())).into()
+}
+
+/// What its Job does if the cluster takes a pod away, or loses its node: an action of a rule, as Kubernetes names it.
+pub(super) fn if_lost(action: &str) -> PodFailurePolicy {
+    let is_disrupted = PodFailurePolicyOnPodConditionsPattern {
+        type_: "DisruptionTarget".to_owned(),
+        status: Some("True".to_owned()),
+    };
+    let rule = PodFailurePolicyRule {
+        action: action.to_owned(),
+        on_pod_conditions: Some(vec![is_disrupted]),
+        on_exit_codes: None,
+    };
+    PodFailurePolicy { rules: vec![rule] }
 }
 
 /// A pod on the nodes of a class, which calls no API. It has no container yet.

@@ -4,9 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use k8s_openapi::{
     api::{
-        batch::v1::{
-            Job, JobSpec, PodFailurePolicy, PodFailurePolicyOnPodConditionsPattern, PodFailurePolicyRule,
-        },
+        batch::v1::{Job, JobSpec},
         core::v1::{
             Affinity, Container, PodAffinityTerm, PodAntiAffinity, PodSpec, PodTemplateSpec, Probe,
             TCPSocketAction, WeightedPodAffinityTerm,
@@ -77,15 +75,6 @@ pub(super) fn job(plan: &GroupPlan, part: &Part<'_>) -> Result<Job, EngineError>
     let labels = pod::labels(part.class, &[(LOAD_LABEL, &plan.name), (PART_LABEL, part.kind)]);
     let pods = i32::try_from(part.pods).unwrap_or(i32::MAX);
     let ends_within_s = seconds(plan.ends_within);
-    // A pod that is moved has not sent its part of the load.
-    let lost = PodFailurePolicyRule {
-        action: "FailJob".to_owned(),
-        on_pod_conditions: Some(vec![PodFailurePolicyOnPodConditionsPattern {
-            type_: "DisruptionTarget".to_owned(),
-            status: Some("True".to_owned()),
-        }]),
-        on_exit_codes: None,
-    };
     Ok(Job {
         metadata: ObjectMeta {
             name: Some(part.job.clone()),
@@ -98,7 +87,8 @@ pub(super) fn job(plan: &GroupPlan, part: &Part<'_>) -> Result<Job, EngineError>
             completions: Some(pods),
             parallelism: Some(pods),
             backoff_limit: Some(0),
-            pod_failure_policy: Some(PodFailurePolicy { rules: vec![lost] }),
+            // A pod that is moved has not sent its part of the load.
+            pod_failure_policy: Some(pod::if_lost("FailJob")),
             pod_replacement_policy: Some("Failed".to_owned()),
             // Of the Job, for the control plane, and of each pod, for its node: each ends without the other.
             active_deadline_seconds: Some(ends_within_s),
