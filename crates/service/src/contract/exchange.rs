@@ -84,9 +84,12 @@ impl Filled {
                 format!("{text}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
             }
             (Some(body), BodyFraming::Chunked) => {
-                let head = format!("{text}Transfer-Encoding: chunked\r\n\r\n").into_bytes();
-                let chunks = body.as_bytes().chunks(CHUNK_BYTES).flat_map(chunk);
-                head.into_iter().chain(chunks).chain(*b"0\r\n\r\n").collect()
+                let mut bytes = format!("{text}Transfer-Encoding: chunked\r\n\r\n").into_bytes();
+                for data in body.as_bytes().chunks(CHUNK_BYTES) {
+                    bytes.extend_from_slice(&chunk(data));
+                }
+                bytes.extend_from_slice(b"0\r\n\r\n");
+                bytes
             }
         }
     }
