@@ -152,7 +152,7 @@ fn rows(run: &NamedRun, metric: RatioMetric) -> Rows {
         Ok::<_, String>((Contrast::of(&ratios.starts).map_err(|error| error.to_string())?, units))
     };
     let all: Vec<_> = labels.map(|label| (label.to_owned(), contrast(label))).collect();
-    let has_looks = run.plan().until.planned().is_some();
+    let has_looks = run.plan().until.has_looks();
     let known = all.iter().filter_map(|(_, found)| Some(&found.as_ref().ok()?.0));
     let prior = Prior::of(known).filter(|_| !has_looks);
     let ratio = |found: Result<(Contrast, usize), String>| {

@@ -197,15 +197,13 @@ impl Plan {
 
     pub(super) fn blocks_ns_expected(&self) -> u64 {
         let (pilots_ns, block_ns) = (self.pilots_ns_expected(), self.block_ns_expected());
-        match self.until.planned() {
-            // Blocks of a budget are counted: the last one ends before it.
-            None => {
-                let blocks_ns = block_ns.saturating_mul((self.blocks_expected() * self.groups()) as u64);
-                let all_ns = pilots_ns.saturating_add(blocks_ns);
-                if self.blocks().is_bound { all_ns.min(self.blocks().budget_ns) } else { all_ns }
-            }
-            Some(_) => self.left_ns(0, pilots_ns, block_ns).saturating_add(pilots_ns),
+        if self.until.has_looks() {
+            return self.left_ns(0, pilots_ns, block_ns).saturating_add(pilots_ns);
         }
+        // Blocks of a budget are counted: the last one ends before it.
+        let blocks_ns = block_ns.saturating_mul((self.blocks_expected() * self.groups()) as u64);
+        let all_ns = pilots_ns.saturating_add(blocks_ns);
+        if self.blocks().is_bound { all_ns.min(self.blocks().budget_ns) } else { all_ns }
     }
 
     /// How many blocks of each row fit into the budget, if the guess holds.

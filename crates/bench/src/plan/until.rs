@@ -133,6 +133,11 @@ impl Until {
         self
     }
 
+    /// Whether looks decide when the run ends. To plan their levels takes milliseconds, and a schedule asks before each step.
+    pub fn has_looks(&self) -> bool {
+        matches!(self, Until::Apart(_)) || self.question().is_some()
+    }
+
     /// The looks at a table of all rows; absent if no result has a say.
     pub fn planned(&self) -> Option<Looks> {
         match self {
@@ -195,6 +200,7 @@ mod tests {
         for until in [Until::Budget, precision, Until::Ranks(ranks), Until::Gate(gate)] {
             let text = serde_json::to_string(&until).unwrap();
             assert_eq!(serde_json::from_str::<Until>(&text).unwrap(), until, "{text}");
+            assert_eq!(until.has_looks(), until.planned().is_some(), "{text}");
         }
         assert!(Until::Budget.planned().is_none());
     }

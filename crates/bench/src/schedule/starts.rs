@@ -71,7 +71,7 @@ impl StartCost {
 ///
 /// One block where looks decide when the run ends: they are planned in blocks that are independent.
 pub(super) fn blocks_per_start(plan: &Plan, division: Division, start: StartCost) -> usize {
-    if plan.until.planned().is_some() {
+    if plan.until.has_looks() {
         return 1;
     }
     let costs = BlockCosts { rows: 1, starts_ns: plan.warm_up_ns(), left_ns: 0 };
