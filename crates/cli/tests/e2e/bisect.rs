@@ -43,7 +43,7 @@ fn the_commit_that_made_it_dearer_is_found() {
     let planned = bisect(repository.path(), &["--dry-run"]).expect(0);
     assert!(planned.stdout.starts_with("3 commits after the good one; about 2 steps"), "{planned}");
     // What does not start leaves two commits: it, and the one after it.
-    let ended = bisect(repository.path(), &["--budget", "100s", "--json", "--out", "found"]).expect(5);
+    let ended = bisect(repository.path(), &["--budget", "60s", "--json", "--out", "found"]).expect(5);
     let found = ended.json();
     assert_eq!(first_bad(&found), ["1: no-such-mode", "2: burns-cpu"], "{found}");
     let left_out =
@@ -59,7 +59,7 @@ fn a_bisection_that_was_killed_goes_on_with_the_steps_that_are_known() {
     let repository = repository(&["correct", "burns-cpu", "burns-cpu"]);
     let folder = repository.path();
     let found = folder.join("found");
-    let words = ["bisect", "old", "HEAD", "sh serve.sh", "--get", "/", "--budget", "100s", "--out", "found"];
+    let words = ["bisect", "old", "HEAD", "sh serve.sh", "--get", "/", "--budget", "60s", "--out", "found"];
     let mut tare = start(folder, &words);
     let (ends, step) = (found.join("ends/journal.ndjson"), found.join(commit(folder, "HEAD~1")));
     let in_the_step = || journal(&step).iter().any(|record| record["kind"] == "sample");
@@ -110,7 +110,7 @@ fn commits_that_cannot_be_distinguished_are_said_to_be() {
 fn a_history_has_an_interval_for_each_version_and_marks_the_change() {
     let _alone = alone();
     let repository = repository(&["correct", "no-such-mode", "correct", "burns-cpu"]);
-    let words = ["history", "sh serve.sh", "old..HEAD", "--get", "/", "--budget", "60s", "--json"];
+    let words = ["history", "sh serve.sh", "old..HEAD", "--get", "/", "--budget", "30s", "--json"];
     let ended = start(repository.path(), &words).end_within(Duration::from_secs(240));
     // One of the versions does not start, which is for its author to mend.
     let ended = ended.expect(2);

@@ -23,7 +23,7 @@ fn commands_are_compared_in_a_folder_of_nothing() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let (honest, slow) = (command("correct"), command("burns-cpu"));
-    let words = ["compare", &honest, &slow, "--get", "/", "--metric", "cpu", "--budget", "60s"];
+    let words = ["compare", &honest, &slow, "--get", "/", "--metric", "cpu", "--budget", "30s"];
     let ended = tare(folder.path(), &words).expect(3);
     assert!(
         ended.stderr.contains("GET /: every answer must have status 200 and the same 12 bytes"),
@@ -181,7 +181,7 @@ fn the_gate_of_a_pull_request_compares_with_where_it_parted() {
     let repository = repository();
     let folder = repository.path();
     let output = folder.join("output");
-    let words = [("GATE_BASE", "main"), ("GATE_BUDGET", "60s"), ("GITHUB_OUTPUT", output.to_str().unwrap())];
+    let words = [("GATE_BASE", "main"), ("GATE_BUDGET", "30s"), ("GITHUB_OUTPUT", output.to_str().unwrap())];
     let ended = gate(folder, &words);
     assert_eq!(ended.status.code(), Some(3), "{ended:?}");
     assert_eq!(fs::read_to_string(&output).unwrap(), "verdict=fail\n");
