@@ -4,6 +4,7 @@
 use std::{
     collections::BTreeMap,
     io,
+    net::Ipv4Addr,
     path::Path,
     sync::{
         Mutex,
@@ -229,7 +230,8 @@ fn verify_one(
         return Ok(Some(Excluded { why: Exclusion::AnotherContract, reason }));
     }
     let folder = service_folder(run, label);
-    let proof = Proof { service_settings, seed, port: None, supervisor, folder: &folder };
+    let serve_on = Ipv4Addr::LOCALHOST;
+    let proof = Proof { service_settings, seed, port: None, serve_on, supervisor, folder: &folder };
     match prove_and_weigh(service, contract, &proof) {
         Err(error) if error.is_of_service() => Ok(failed(error.to_string())),
         Err(error) => Err(InstrumentFailure(format!("{label}: {error}")).into()),

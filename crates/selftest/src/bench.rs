@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     fs, io,
+    net::Ipv4Addr,
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -162,6 +163,7 @@ impl<'a> Bench<'a> {
                 service_settings: &service_settings,
                 seed: self.site.seed,
                 port: None,
+                serve_on: Ipv4Addr::LOCALHOST,
                 supervisor: self.site.supervisor,
                 folder: &folder,
             };

@@ -3,7 +3,7 @@
 
 use std::{
     fs, io,
-    net::{Ipv4Addr, SocketAddr},
+    net::{Ipv4Addr, SocketAddr, TcpStream},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -24,6 +24,9 @@ use tare_load::Protocol;
 
 /// Time limit of one readiness probe with its whole answer, in addition to `DELAY_MS`.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long a service may take to accept a connection at another address, after it has answered at 127.0.0.1.
+const REACHED_WITHIN: Duration = Duration::from_secs(2);
 
 /// Number of further ports that are tried if one is in use.
 const PORT_ATTEMPTS: u32 = 8;
@@ -68,6 +71,11 @@ pub enum LaunchError {
     Output { folder: String, source: io::Error },
     #[error(transparent)]
     Backing(#[from] BackingError),
+    #[error(
+        "it is asked at {address}, where it does not listen ({source}): with --serve-on a service must listen on the address in \
+         SERVE_ON, or on all addresses"
+    )]
+    Unreached { address: SocketAddr, source: io::Error },
 }
 
 impl LaunchError {
@@ -75,7 +83,7 @@ impl LaunchError {
     pub fn is_of_service(&self) -> bool {
         match self {
             LaunchError::Start(error) => error.why.is_of_service(),
-            LaunchError::Unready(_) => true,
+            LaunchError::Unready(_) | LaunchError::Unreached { .. } => true,
             LaunchError::Variable { .. }
             | LaunchError::Protocol(_)
             | LaunchError::NoCertificate { .. }
@@ -98,8 +106,8 @@ pub struct Settings<'a> {
     pub readiness: Readiness,
     /// A port that the user chose, instead of any free one.
     pub port: Option<u16>,
-    /// Whether it is to listen on all addresses of this machine, and not on 127.0.0.1 alone.
-    pub everywhere: bool,
+    /// The address of this machine at which the service is asked. Unless that is 127.0.0.1, it is to listen on all addresses.
+    pub serve_on: Ipv4Addr,
     /// What the service does not see. From the built-in reference, which reads its contract, no folder is hidden.
     pub sandbox: &'a Sandbox,
 }
@@ -150,8 +158,21 @@ pub fn launch(
             probe::ready(address, &channel, &exchange, settings.readiness, patience)
         })
     })?;
-    let start_up = (!process.is_attached()).then_some(waited);
-    Ok(Ready { process, address, host, backing, start_up })
+    if process.is_attached() {
+        return Ok(Ready { process, address, host, backing, start_up: None });
+    }
+    let address = reached_at(settings.serve_on, address)?;
+    Ok(Ready { process, address, host: address.to_string(), backing, start_up: Some(waited) })
+}
+
+/// Where a service is asked that answers at `local`, which is 127.0.0.1.
+fn reached_at(serve_on: Ipv4Addr, local: SocketAddr) -> Result<SocketAddr, LaunchError> {
+    let address = SocketAddr::from((serve_on, local.port()));
+    if address != local {
+        TcpStream::connect_timeout(&address, REACHED_WITHIN)
+            .map_err(|source| LaunchError::Unreached { address, source })?;
+    }
+    Ok(address)
 }
 
 /// What the service works with. A server that runs already was given it by whoever started it.
@@ -232,7 +253,8 @@ fn start(
     env.push(("PORT".to_owned(), port.to_string()));
     env.push(("THREADS".to_owned(), settings.service_settings.threads.to_string()));
     env.push(("DELAY_MS".to_owned(), settings.service_settings.delay_ms.to_string()));
-    env.extend(settings.everywhere.then(|| (SERVE_ON.to_owned(), Ipv4Addr::UNSPECIFIED.to_string())));
+    let everywhere = || (SERVE_ON.to_owned(), Ipv4Addr::UNSPECIFIED.to_string());
+    env.extend((settings.serve_on != Ipv4Addr::LOCALHOST).then(everywhere));
     env.extend(of_protocol(service));
     env.extend(settings.contract.given_tables().filter_map(Table::variable));
     env.extend(backing.variables());

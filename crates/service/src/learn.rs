@@ -8,7 +8,11 @@ mod varying;
 pub(crate) use answer::LearnedAnswer;
 pub(crate) use text::Draft;
 
-use std::{net::SocketAddr, path::Path, time::Duration};
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    path::Path,
+    time::Duration,
+};
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -183,7 +187,7 @@ pub(crate) fn start_one(
         seed: 0,
         readiness: Readiness::Speaks,
         port: None,
-        everywhere: false,
+        serve_on: Ipv4Addr::LOCALHOST,
         sandbox: &Sandbox::default(),
     };
     launch::launch(service, &settings, ground.supervisor, ground.folder, stem)

@@ -1,6 +1,10 @@
 //! Starts a service of the catalogue for a moment, to verify it against a contract or to see what it sends.
 
-use std::{net::SocketAddr, path::Path, time::Duration};
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    path::Path,
+    time::Duration,
+};
 
 use tare_host::process::{Sandbox, Stopped, Supervisor};
 
@@ -40,6 +44,8 @@ pub struct Proof<'a> {
     pub seed: u64,
     /// A port that the user chose, instead of any free one.
     pub port: Option<u16>,
+    /// The address of this machine at which the service is asked.
+    pub serve_on: Ipv4Addr,
     pub supervisor: &'a Supervisor,
     /// Where the output of the service goes.
     pub folder: &'a Path,
@@ -102,7 +108,7 @@ fn while_running<T>(
     stem: &str,
     look: impl FnOnce(&Contract, SocketAddr, &verify::Options, &mut Backing) -> T,
 ) -> Result<(T, Stopped), LaunchError> {
-    let Proof { service_settings, seed, port, supervisor, folder } = *proof;
+    let Proof { service_settings, seed, port, serve_on, supervisor, folder } = *proof;
     // Several services are verified at a time, and each changes rows of its own.
     let contract = &contract.detached();
     let settings = Settings {
@@ -112,7 +118,7 @@ fn while_running<T>(
         seed,
         readiness: Readiness::Speaks,
         port,
-        everywhere: false,
+        serve_on,
         sandbox: &Sandbox::default(),
     };
     let mut ready = launch::launch(service, &settings, supervisor, folder, stem)?;

@@ -88,7 +88,7 @@ fn a_service_starts_answers_and_stops_over_a_link() {
         seed: 7,
         readiness: Readiness::AnswersRightly,
         port: None,
-        everywhere: false,
+        serve_on: Ipv4Addr::LOCALHOST,
         sandbox: &Sandbox::default(),
     };
     let start = || launch::launch(&service, &settings, &supervisor, folder.path(), "link");

@@ -356,7 +356,8 @@ impl Command<'_> {
     /// Why the service is not loaded, if it does not honour the contract.
     fn prove(&self, service: &Service, supervisor: &Supervisor, folder: &Path) -> Option<String> {
         let (service_settings, seed) = (&self.plan.service_settings, self.plan.seed);
-        let proof = Proof { service_settings, seed, port: None, supervisor, folder };
+        let serve_on = Ipv4Addr::LOCALHOST;
+        let proof = Proof { service_settings, seed, port: None, serve_on, supervisor, folder };
         match prove::prove(service, self.contract, &proof) {
             Err(reason) => Some(reason.to_string()),
             Ok(transcript) => transcript.reason().map(|reason| format!("failed verify: {reason}")),

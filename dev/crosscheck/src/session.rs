@@ -4,6 +4,7 @@
 use std::{
     collections::BTreeMap,
     fs, io,
+    net::Ipv4Addr,
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -141,7 +142,7 @@ impl<'a> Session<'a> {
             seed: plan.seed,
             readiness: Readiness::AnswersRightly,
             port: None,
-            everywhere: false,
+            serve_on: Ipv4Addr::LOCALHOST,
             sandbox: &Sandbox::default(),
         };
         let ready = launch::launch(service, &settings, supervisor, folder, "service")?;

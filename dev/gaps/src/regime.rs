@@ -2,6 +2,7 @@
 
 use std::{
     fmt,
+    net::Ipv4Addr,
     path::Path,
     sync::{
         Arc,
@@ -83,7 +84,7 @@ impl Trial<'_> {
             seed: 1,
             readiness: Readiness::AnswersRightly,
             port: None,
-            everywhere: false,
+            serve_on: Ipv4Addr::LOCALHOST,
             sandbox: &Sandbox::default(),
         };
         let ready = launch::launch(self.service, &settings, self.supervisor, self.folder, "service")?;

@@ -1,9 +1,6 @@
 //! What agents are to do in a slice, out of what the plan and a running service say.
 
-use std::{
-    collections::BTreeMap,
-    net::{Ipv4Addr, SocketAddr},
-};
+use std::collections::BTreeMap;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use tare_agent::{
@@ -29,8 +26,6 @@ pub struct FleetSetting {
     pub tare: String,
     /// What names this machine and its network namespace, as an agent says it of its own.
     pub machine: String,
-    /// The address of this machine at which agents ask for services.
-    pub serve_on: Ipv4Addr,
     /// The hosts that the user has permitted to load although they are another machine for an agent.
     pub may_load: Vec<String>,
     /// Of each contract of the plan its text; absent if it is built in.
@@ -45,17 +40,9 @@ impl FleetSetting {
         boot(&agent.machine) == boot(&self.machine)
     }
 
-    /// Where agents find a service.
-    fn address(&self, running: &Running) -> SocketAddr {
-        match running.ready.process.is_attached() {
-            true => running.ready.address,
-            false => SocketAddr::from((self.serve_on, running.ready.address.port())),
-        }
-    }
-
     /// The parts of a slice, in the order of the agents.
     pub(super) fn jobs(&self, bench: &Bench, running: &Running, due: &Due, agents: usize) -> Vec<Job> {
-        let address = self.address(running);
+        let address = running.ready.address;
         let point = &bench.plan.points[due.point];
         let channel = bench.services[running.slot.row].channel();
         let Connections { total, threads } = point.load.connections();

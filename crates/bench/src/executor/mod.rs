@@ -12,7 +12,6 @@ mod loader;
 mod network;
 mod pilot;
 mod process;
-mod reached;
 mod steady;
 mod warm_up;
 mod watch;

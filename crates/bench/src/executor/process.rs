@@ -1,6 +1,6 @@
 //! A service from its launch to its stop.
 
-use std::{fs, time::Duration};
+use std::{fs, net::Ipv4Addr, time::Duration};
 
 use tare_host::{
     process::{CpuUnknown, Priority, Stopped as End, Throttle},
@@ -16,11 +16,10 @@ use tare_service::{
     verify,
 };
 
-use super::{Bench, account::Account, network::Network, reached::ensure_reached};
+use super::{Bench, account::Account, network::Network};
 use crate::{
     experiment::ConnectionUse,
     folder,
-    plan::PlannedAgents,
     record::{KeptHandshakes, Latency, Stopped},
     sample::{Aside, LoadResult, Placement},
     schedule::{Executor, ExecutorError, RowFailure, Slot},
@@ -174,14 +173,13 @@ impl Bench<'_> {
                 Some(_) => Readiness::Speaks,
             },
             port: None,
-            everywhere: plan.agents.as_ref().is_some_and(PlannedAgents::are_served_everywhere),
+            serve_on: plan.agents.as_ref().map_or(Ipv4Addr::LOCALHOST, |agents| agents.serve_on),
             sandbox: &self.sandbox,
         };
         let folder = folder::service_folder(&self.run, &row.label);
         let mut ready = network.at_the_service(|| {
             launch::launch(&self.services[slot.row], &settings, self.supervisor, &folder, stem)
         })??;
-        ensure_reached(plan, &ready)?;
         // What was asked until it was ready is of no load.
         network
             .at_the_service(|| ready.backing.take_counts())?

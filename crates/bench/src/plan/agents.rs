@@ -21,14 +21,6 @@ pub struct PlannedAgents {
     pub serve_on: Ipv4Addr,
 }
 
-impl PlannedAgents {
-    /// Whether services must listen on more than 127.0.0.1.
-    #[must_use]
-    pub fn are_served_everywhere(&self) -> bool {
-        self.serve_on != Ipv4Addr::LOCALHOST
-    }
-}
-
 /// Why agents cannot send the load of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotForAgents {

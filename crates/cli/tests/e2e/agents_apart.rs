@@ -14,8 +14,15 @@ use rustix::{
     process::Signal,
     thread::{LinkNameSpaceType, move_into_link_name_space},
 };
+use tare_host::{
+    cpus::{Pinning, available},
+    fixture::skip_always,
+};
 
-use crate::support::{Ended, Running, USUAL, Workspace, alone, free_port, send, start_under, within};
+use crate::support::{
+    Ended, Running, USUAL, Workspace, alone, experiment, fact, free_port, journal, row, send, start_under,
+    within,
+};
 
 /// Private addresses (RFC 1918) that only these namespaces have.
 const ADDRESSES: [&str; 2] = ["10.79.53.1", "10.79.53.2"];
@@ -32,7 +39,12 @@ fn ip(words: &str) -> Result<(), String> {
 }
 
 impl Apart {
-    fn new() -> Result<Apart, String> {
+    /// `None` on a machine that allows no namespaces.
+    fn new() -> Option<Apart> {
+        Apart::made().map_err(|reason| skip_always("agents in two networks", &reason)).ok()
+    }
+
+    fn made() -> Result<Apart, String> {
         let number = std::process::id();
         let names = ["a", "b"].map(|end| format!("tare-{end}-{number}"));
         let apart = Apart { names };
@@ -113,10 +125,7 @@ fn ended(agents: [Running; 2]) -> [Ended; 2] {
 #[test]
 fn two_networks_load_one_server_if_both_sides_permit_it() {
     let _alone = alone();
-    let apart = match Apart::new() {
-        Ok(apart) => apart,
-        Err(reason) => return tare_host::fixture::skip_always("agents in two networks", &reason),
-    };
+    let Some(apart) = Apart::new() else { return };
     let workspace = Workspace::new(&[]);
     workspace.tare(&["agent", "--new-token", "token"]).expect(0);
     let (folder, server) = (workspace.root().to_owned(), apart.serve());
@@ -167,5 +176,50 @@ fn two_networks_load_one_server_if_both_sides_permit_it() {
     for server in servers {
         send(server.pid(), Signal::TERM);
         server.end();
+    }
+}
+
+/// The protocols in which agents of another network ask for the services of a run.
+const ROWS: [&str; 4] = ["raw-socket", "raw-socket+tls", "raw-socket+h2", "raw-socket+h2c"];
+
+/// Each of them listens where the other network reaches it, and is asked there by two agents.
+#[test]
+fn services_of_a_run_are_asked_from_another_network_in_every_protocol() {
+    let _alone = alone();
+    let Some(apart) = Apart::new() else { return };
+    let workspace = Workspace::new(&[]);
+    let text = experiment(&ROWS, 1)
+        .replace("connections = 1", "connections = 4")
+        .replace("\"30ms\"", "\"1s\"")
+        .replace("slices-per-block = 2", "slices-per-block = 1");
+    workspace.write("experiments/tiny.toml", &text);
+    workspace.tare(&["agent", "--new-token", "token"]).expect(0);
+    let cpus = Pinning::choose(&available(), 1, 1).generator;
+    let cpus = cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+    let words = ["--keep", "--target", ADDRESSES[0], "--cpus", &cpus];
+    let agents = [0, 1].map(|_| apart.agent(1, workspace.root(), &words));
+    let names = agents.each_ref().map(|(_, name)| name.as_str()).join(",");
+    let words = ["run", "experiments/tiny.toml", "--agents", &names, "--token-file", "token", "--json"];
+    let served = ["--serve-on", ADDRESSES[0], "--i-may-load", ADDRESSES[0]];
+    let ended = apart.start(0, workspace.root(), &[&words[..], &served].concat()).end();
+    // Whether a row of so few slices has figures is up to what else this machine does.
+    assert!(matches!(ended.code(), Some(0 | 4)), "{ended}");
+    let report = ended.json();
+    assert!(fact(&report, "Load from").starts_with("2 agents: 10.79.53.2:"), "{report}");
+    let records = journal(&workspace.run());
+    assert!(records.iter().any(|record| record["kind"] == "sample"), "{records:?}");
+    for label in ROWS {
+        assert_eq!(row(&report, label)["errors"], 0, "{label}: {report}");
+        let is_loaded = |record: &&serde_json::Value| {
+            record["label"] == label
+                && (record["kind"] == "discarded" || record["load"]["answered"].as_u64() > Some(50))
+        };
+        assert!(records.iter().any(|record| is_loaded(&record)), "{label}: {records:?}");
+    }
+    let [(one, _), (other, _)] = agents;
+    for agent in [one, other] {
+        send(agent.pid(), Signal::TERM);
+        let ended = agent.end();
+        assert!(ended.stderr.contains("is complete"), "{ended}");
     }
 }

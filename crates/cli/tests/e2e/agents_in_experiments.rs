@@ -156,7 +156,7 @@ fn two_agents_load_an_experiment_with_open_and_closed_loops() {
     let failed = of_kind(&records, "failed");
     let reason = failed[0]["reason"].as_str().unwrap();
     assert_eq!((failed.len(), &failed[0]["label"]), (1, &Value::from("honest")));
-    assert!(reason.contains("agents ask for it at 127.0.0.2:") && reason.contains("SERVE_ON"), "{reason}");
+    assert!(reason.contains("it is asked at 127.0.0.2:") && reason.contains("SERVE_ON"), "{reason}");
     let head: Value = serde_json::from_str(&fs::read_to_string(run.join("run.json")).unwrap()).unwrap();
     assert_eq!(head["plan"]["agents"]["addresses"], serde_json::json!(addresses));
     let report = ended.json();

@@ -45,7 +45,7 @@ pub fn run(
     proof: &Proof,
     interrupt: &Arc<AtomicBool>,
 ) -> Result<Endurance, LaunchError> {
-    let Proof { service_settings, seed, port, supervisor, folder } = *proof;
+    let Proof { service_settings, seed, port, serve_on, supervisor, folder } = *proof;
     let settings = Settings {
         contract,
         service_settings,
@@ -53,7 +53,7 @@ pub fn run(
         seed,
         readiness: Readiness::AnswersRightly,
         port,
-        everywhere: false,
+        serve_on,
         sandbox: &Sandbox::default(),
     };
     let ready = launch::launch(service, &settings, supervisor, folder, "endure")?;

@@ -4,6 +4,7 @@
 //! it does on a machine where a service is restarted. The service runs alone, unpinned, with `THREADS=1`.
 
 use std::{
+    net::Ipv4Addr,
     path::Path,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
@@ -65,7 +66,7 @@ pub fn measure(service: &Service, trial: &Trial) -> Result<Option<Measured>, Mea
         seed,
         readiness,
         port: None,
-        everywhere: false,
+        serve_on: Ipv4Addr::LOCALHOST,
         sandbox: &Sandbox::default(),
     };
     let mut starts = Vec::new();

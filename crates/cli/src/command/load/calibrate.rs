@@ -3,6 +3,7 @@
 //! Every figure is measured within these seconds. If there are two CPUs, the server has one and the generator the other.
 
 use std::{
+    net::Ipv4Addr,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -108,7 +109,7 @@ pub(super) fn run(global: &Global, json: bool, quiet: bool) -> anyhow::Result<Ou
         seed: 0,
         readiness,
         port: None,
-        everywhere: false,
+        serve_on: Ipv4Addr::LOCALHOST,
         sandbox: &Sandbox::default(),
     };
     let folder = workspace.scratch("calibrate");

@@ -103,17 +103,12 @@ pub(super) fn connect(
 ) -> anyhow::Result<Option<Fleet>> {
     let Some(agents) = &plan.agents else { return Ok(None) };
     check_contracts(workspace, plan)?;
-    let serve_on = agents.serve_on;
-    ensure!(
-        !serve_on.is_unspecified() && target::is_here(IpAddr::V4(serve_on)),
-        "--serve-on {serve_on} is not an address of this machine"
-    );
+    target::ensure_served_here(agents.serve_on)?;
     let setting = FleetSetting {
         addresses: agents.addresses.clone(),
         token: agent_token(access.token_file)?,
         tare: version(),
         machine: machine(),
-        serve_on,
         may_load: access.may_load.to_vec(),
         contracts: names(plan)
             .map(|name| Ok((name.to_owned(), text(workspace, run, name)?)))

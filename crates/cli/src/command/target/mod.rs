@@ -60,6 +60,13 @@ fn resolve(url: &Url) -> anyhow::Result<Vec<SocketAddr>> {
     Ok(addresses)
 }
 
+/// Services can be asked at an address of this machine, and at no other.
+pub(crate) fn ensure_served_here(serve_on: Ipv4Addr) -> anyhow::Result<()> {
+    let is_one = !serve_on.is_unspecified() && is_here(IpAddr::V4(serve_on));
+    ensure!(is_one, "--serve-on {serve_on} is not an address of this machine");
+    Ok(())
+}
+
 /// Whether an address is one of this machine.
 ///
 /// To its own addresses a machine talks from that very address, so a socket that is connected to one has it at both

@@ -6,6 +6,7 @@ mod protocols;
 mod wire;
 
 use std::{
+    net::Ipv4Addr,
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -32,6 +33,7 @@ use tare_service::{
 use super::{
     asked::{self, AskedOptions},
     running::{self, RunningOptions},
+    target::ensure_served_here,
 };
 use crate::{
     exit::Outcome,
@@ -59,6 +61,7 @@ Examples:
   tare verify http://127.0.0.1:3000/      a server that runs already: does it answer steadily?
   tare verify group:go --contract rest    some services, one contract
   tare verify hyper --protocols all       in each protocol that it offers: TLS, HTTP/2
+  tare verify mine --serve-on 10.0.0.9    where agents on other machines would ask it
   tare verify hyper --endure              bad input, long connections, SIGTERM under load
   tare verify hyper axum --wire           the headers and bytes that they send
   tare verify --explain                   what each check does
@@ -85,6 +88,9 @@ pub(crate) struct Args {
     /// Start the services on this port [default: any free one]
     #[arg(long)]
     port: Option<u16>,
+    /// Start the services with SERVE_ON=0.0.0.0 and ask them at this address of this machine, where agents on other machines would
+    #[arg(long, value_name = "ADDRESS", default_value_t = Ipv4Addr::LOCALHOST, hide_default_value = true)]
+    serve_on: Ipv4Addr,
     /// Verify only the most demanding contract, then test endurance: bad input 25 times, 10,000 requests on one connection, 64
     /// connections at once, and SIGTERM under load
     #[arg(long)]
@@ -112,6 +118,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         print(&explanation())?;
         return Ok(Outcome::Fine);
     }
+    ensure_served_here(args.serve_on)?;
     let mut workspace = running::open(global, &args.services, &args.running)?;
     let mut rows = workspace::select(&workspace, &args.services)?;
     running::declare(&mut rows, args.contract.iter().map(String::as_str));
@@ -172,6 +179,7 @@ fn refuse_to_end_what_runs(rows: &[Row], args: &Args) -> anyhow::Result<()> {
     let Some(row) = rows.iter().find(|row| row.service.running.is_some()) else { return Ok(()) };
     ensure!(!args.endure, "--endure ends a service by SIGTERM, but {} was not started by Tare", row.label);
     ensure!(args.port.is_none(), "--port: {} has its port already", row.label);
+    ensure!(args.serve_on == Ipv4Addr::LOCALHOST, "--serve-on: {} has its address already", row.label);
     Ok(())
 }
 
@@ -352,8 +360,9 @@ impl Verification<'_> {
     }
 
     fn proof<'a>(&'a self, folder: &'a Path) -> Proof<'a> {
-        let (service_settings, port) = (&self.service_settings, self.args.port);
-        Proof { service_settings, seed: self.seed, port, supervisor: self.supervisor, folder }
+        let Args { port, serve_on, .. } = *self.args;
+        let service_settings = &self.service_settings;
+        Proof { service_settings, seed: self.seed, port, serve_on, supervisor: self.supervisor, folder }
     }
 
     /// Where the output of a row goes.
