@@ -9,7 +9,7 @@ use rustls::{
     ClientConfig,
     pki_types::{CertificateDer, ServerName},
 };
-use tare_load::{Endpoint, Protocol, TlsClient, TlsError, TlsOffer, TlsOptions, Trust};
+use tare_load::{Protocol, TlsClient, TlsError, TlsOffer, TlsOptions, Trust};
 
 use crate::certificate::Certificates;
 
@@ -81,13 +81,12 @@ impl Channel {
         Ok(Some(Arc::new(TlsClient::new(options)?)))
     }
 
-    /// What the certificate of the server must be for: its address, or its name where a client asks for that. A Unix socket is
-    /// of this machine.
-    pub(crate) fn server_name(&self, endpoint: &Endpoint) -> ServerName<'static> {
-        match (&self.trusts, endpoint) {
-            (Trusts::Own(client), _) => client.server_name(),
-            (_, Endpoint::Tcp(address)) => ServerName::from(address.ip()),
-            (_, Endpoint::Unix(_)) => ServerName::from(IpAddr::from(Ipv4Addr::LOCALHOST)),
+    /// What the certificate of the server must be for: its name where a client asks for that. That of a run is for 127.0.0.1,
+    /// at whichever address its services are asked.
+    pub(crate) fn server_name(&self) -> ServerName<'static> {
+        match &self.trusts {
+            Trusts::Own(client) => client.server_name(),
+            Trusts::Run(_) | Trusts::Nothing => ServerName::from(IpAddr::from(Ipv4Addr::LOCALHOST)),
         }
     }
 

@@ -168,7 +168,7 @@ impl ClientConnection {
     ) -> Result<ClientConnection, AskError> {
         let connection = ClientConnection::open(endpoint, deadline)?;
         let Some(config) = channel.tls() else { return Ok(connection) };
-        let secured = connection.secure(config, channel.server_name(endpoint), deadline)?;
+        let secured = connection.secure(config, channel.server_name(), deadline)?;
         let alpn = secured.secured().and_then(|secured| secured.alpn);
         let wanted = channel.protocol;
         match alpn {
