@@ -31,7 +31,7 @@ impl Again {
         let original = plan.original();
         let both = Metric::COMPARED.map(|metric| both(kept, metric, [original, label], Vec::new()));
         let series: Vec<LogRatios> = both.iter().map(|both| series_of(gate, both)).collect();
-        let gated = decide::at(gate, blocks, end, &series, look);
+        let gated = decide::at(gate, &decide::looks_of(gate, blocks, end, &series), &series, look);
         let figure = |((both, series), gated): ((Both, &LogRatios), _)| Figure {
             decides: false,
             verdict: None,

@@ -46,34 +46,30 @@ pub(crate) enum End {
     OutOfTime,
 }
 
-/// The looks at a metric, of a comparison that has this many blocks.
-fn looks_of(gate: &Gate, blocks: usize, end: End, metric: Metric) -> Looks {
-    let planned = gate.looks_at(metric);
-    match end {
-        End::AtLooks => planned,
-        End::OutOfTime => planned.ended(blocks),
-    }
-}
-
-/// Each metric as it was `at` a number of blocks, of those that there are.
-pub(crate) fn at(
-    gate: &Gate,
-    blocks: usize,
-    end: End,
-    series: &[LogRatios],
-    at: usize,
-) -> Vec<Option<Gated>> {
+/// The looks at each metric, of a comparison that has this many blocks.
+pub(crate) fn looks_of(gate: &Gate, blocks: usize, end: End, series: &[LogRatios]) -> Vec<Looks> {
     let of = |series: &LogRatios| {
-        gated(gate, &looks_of(gate, blocks, end, series.metric), series, series.until(at))
+        let planned = gate.looks_at(series.metric);
+        match end {
+            End::AtLooks => planned,
+            End::OutOfTime => planned.ended(blocks),
+        }
     };
     series.iter().map(of).collect()
 }
 
+/// Each metric, by its looks, as it was `at` a number of blocks.
+pub(crate) fn at(gate: &Gate, looks: &[Looks], series: &[LogRatios], at: usize) -> Vec<Option<Gated>> {
+    let of = |(series, looks): (&LogRatios, &Looks)| gated(gate, looks, series, series.until(at));
+    series.iter().zip(looks).map(of).collect()
+}
+
 /// The verdict of the first look that has one, else of the latest.
 pub(crate) fn decide(gate: &Gate, blocks: usize, end: End, series: &[LogRatios]) -> Decision {
-    let plan = series.first().map(|series| looks_of(gate, blocks, end, series.metric));
-    let looks: Vec<usize> = plan.iter().flat_map(|looks| looks.all().iter().map(|look| look.n)).collect();
-    let at = |look: usize| at(gate, blocks, end, series, look);
+    let planned = looks_of(gate, blocks, end, series);
+    let looks: Vec<usize> =
+        planned.first().iter().flat_map(|looks| looks.all().iter().map(|look| look.n)).collect();
+    let at = |look: usize| at(gate, &planned, series, look);
     let mut decision =
         Decision { verdict: Verdict::Inconclusive, look: None, looks: looks.clone(), metrics: at(blocks) };
     for look in looks.iter().copied().filter(|look| *look <= blocks) {
