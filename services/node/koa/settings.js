@@ -15,6 +15,14 @@ function integer(name, { min, max, fallback }) {
   refuse(`${name} must be an integer from ${min} to ${max}`);
 }
 
+async function readServeOn() {
+  const text = process.env.SERVE_ON;
+  if (!text) return "127.0.0.1";
+  const { isIPv4 } = await import("node:net");
+  if (isIPv4(text)) return text;
+  refuse(`SERVE_ON must be an IPv4 address, such as 0.0.0.0, not "${text}"`);
+}
+
 function readPem(name) {
   try {
     return readFileSync(process.env[name]);
@@ -85,6 +93,7 @@ export async function readSettings() {
   const tls = await readTls();
   return {
     port: integer("PORT", { min: 1, max: 65535 }),
+    serveOn: await readServeOn(),
     threads: integer("THREADS", { min: 1, max: 1024, fallback: "1" }),
     delayMs: integer("DELAY_MS", { min: 0, max: 60000, fallback: "0" }),
     protocol: readProtocol(tls),
