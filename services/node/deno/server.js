@@ -7,7 +7,7 @@ if (Deno.args.length === 1 && Deno.args[0] === "--version") {
   Deno.exit();
 }
 
-const settings = await readSettings();
+const settings = readSettings();
 const { port, serveOn, threads, delayMs, protocol, tls } = settings;
 const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
 
