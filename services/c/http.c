@@ -738,16 +738,16 @@ static void *run(void *argument) {
   return NULL;
 }
 
-static int listen_on(uint16_t port, bool shared) {
+static int listen_on(const struct settings *settings, bool shared) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   const int yes = 1;
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   if (shared) setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes);
   const struct sockaddr_in address = {
-      .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+      .sin_family = AF_INET, .sin_port = htons(settings->port), .sin_addr = settings->serve_on};
   if (bind(fd, (const struct sockaddr *)&address, sizeof address) == 0 && listen(fd, SOMAXCONN) == 0)
     return fd;
-  fprintf(stderr, "127.0.0.1:%d: %s\n", port, strerror(errno));
+  fprintf(stderr, "%s:%d: %s\n", inet_ntoa(settings->serve_on), settings->port, strerror(errno));
   close(fd);
   return -1;
 }
@@ -776,7 +776,7 @@ int serve(const struct settings *settings, const struct application *application
   // All of them before any thread runs: a port that is taken ends the program. One alone shares it with no
   // other.
   for (int i = 0; i < count; ++i)
-    if ((loops[i].listening = listen_on(settings->port, count > 1)) < 0) return 1;
+    if ((loops[i].listening = listen_on(settings, count > 1)) < 0) return 1;
   for (int i = 1; i < count; ++i)
     if (pthread_create(&threads[i], NULL, run, &loops[i]) != 0) return 1;
   run(&loops[0]);

@@ -1,5 +1,6 @@
 #include "settings.h"
 
+#include <arpa/inet.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,9 +24,18 @@ int integer_from_environment(const char *name, int lowest, int highest, const ch
   return (int)number;
 }
 
+static struct in_addr address_from_environment(const char *name) {
+  struct in_addr address = {.s_addr = htonl(INADDR_LOOPBACK)};
+  const char *value = getenv(name);
+  if (value != NULL && value[0] != '\0' && inet_pton(AF_INET, value, &address) != 1)
+    refuse("%s must be an IPv4 address, such as 0.0.0.0, not \"%s\"", name, value);
+  return address;
+}
+
 struct settings settings_from_environment(void) {
   struct settings settings;
   settings.port = (uint16_t)integer_from_environment("PORT", 1, 65535, "");
+  settings.serve_on = address_from_environment("SERVE_ON");
   settings.threads = integer_from_environment("THREADS", 1, 1024, "1");
   integer_from_environment("DELAY_MS", 0, 60000, "0");
   return settings;

@@ -1,10 +1,12 @@
 // What the program is told: environment variables and nothing else (docs/reference/service.md).
 #pragma once
 
+#include <netinet/in.h>
 #include <stdint.h>
 
 struct settings {
   uint16_t port;
+  struct in_addr serve_on;
   int threads;
 };
 

@@ -70,7 +70,7 @@ int main(int argc, char* argv[]) try {
   asio::signal_set sigterm(io, SIGTERM);
   sigterm.async_wait([&io](std::error_code, int) { io.stop(); });
 
-  tcp::acceptor acceptor(io, {asio::ip::address_v4::loopback(), settings.port});
+  tcp::acceptor acceptor(io, {asio::ip::make_address_v4(settings.serve_on), settings.port});
   accept(acceptor);
 
   std::vector<std::thread> threads;

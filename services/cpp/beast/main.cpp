@@ -68,7 +68,7 @@ int main(int argc, char* argv[]) try {
   if (settings.database || settings.upstream) backends.emplace(io, settings);
   const Shared shared{site_of(settings), delays ? &*delays : nullptr, backends ? &*backends : nullptr};
 
-  tcp::acceptor acceptor(io, {net::ip::address_v4::loopback(), settings.port});
+  tcp::acceptor acceptor(io, {net::ip::make_address_v4(settings.serve_on), settings.port});
   std::optional<ssl::context> tls;
   if (settings.tls_cert) {
     tls.emplace(ssl::context::tls_server);

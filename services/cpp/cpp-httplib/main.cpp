@@ -43,8 +43,8 @@ int serve(httplib::Server& server, const Settings& settings) {
     add_item_routes(server, *pool);
   }
 
-  if (!server.listen("127.0.0.1", settings.port)) {
-    std::cerr << "cannot listen on 127.0.0.1:" << settings.port << '\n';
+  if (!server.listen(settings.serve_on, settings.port)) {
+    std::cerr << "cannot listen on " << settings.serve_on << ':' << settings.port << '\n';
     return 1;
   }
   return 0;

@@ -1,6 +1,8 @@
 // What the program is told: environment variables and nothing else (services/README.md).
 #pragma once
 
+#include <arpa/inet.h>
+
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
@@ -26,6 +28,16 @@ inline int integer_from_environment(const char* name, int lowest, int highest, c
   return number;
 }
 
+// The IPv4 address of an environment variable; where it is anything else, the program ends.
+inline std::string address_from_environment(const char* name, const char* missing) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return missing;
+  in_addr address;
+  if (inet_pton(AF_INET, value, &address) != 1)
+    refuse(std::string(name) + " must be an IPv4 address, such as 0.0.0.0, not \"" + value + '"');
+  return value;
+}
+
 struct Settings {
   Settings() {
     if ((tls_cert == nullptr) != (tls_key == nullptr)) refuse("TLS_CERT and TLS_KEY must be set together");
@@ -34,6 +46,7 @@ struct Settings {
   }
 
   std::uint16_t port = integer_from_environment("PORT", 1, 65535, "");
+  std::string serve_on = address_from_environment("SERVE_ON", "127.0.0.1");
   int threads = integer_from_environment("THREADS", 1, 1024, "1");
   int delay_ms = integer_from_environment("DELAY_MS", 0, 60000, "0");
 

@@ -51,7 +51,7 @@ int main(int argc, char* argv[]) try {
   crossplat::threadpool::initialize_with_threads(settings.threads);
 
   const std::string scheme = settings.tls_cert ? "https" : "http";
-  listener::http_listener server(scheme + "://127.0.0.1:" + std::to_string(settings.port),
+  listener::http_listener server(scheme + "://" + settings.serve_on + ":" + std::to_string(settings.port),
                                  listener_config(settings));
   server.support(http::methods::GET, get);
   server.support(http::methods::POST, [&settings](const auto& request) { post(request, settings); });

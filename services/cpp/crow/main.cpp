@@ -26,7 +26,7 @@ int main(int argc, char* argv[]) try {
   app.loglevel(crow::LogLevel::Warning)
       .signal_clear()
       .timeout(255)
-      .bindaddr("127.0.0.1")
+      .bindaddr(settings.serve_on)
       .port(settings.port)
       .concurrency(settings.threads + 1)
       .run();

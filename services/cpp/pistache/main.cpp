@@ -36,7 +36,7 @@ int main(int argc, char* argv[]) try {
   sigaddset(&sigterm, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &sigterm, nullptr);
 
-  Http::Endpoint server(Pistache::Address(Pistache::IP::loopback(), Pistache::Port(settings.port)));
+  Http::Endpoint server(Pistache::Address(settings.serve_on, Pistache::Port(settings.port)));
   server.init(Http::Endpoint::options().threads(settings.threads).flags(Pistache::Tcp::Options::ReuseAddr));
   server.setHandler(router.handler());
   if (settings.tls_cert) use_tls(server, settings);

@@ -22,7 +22,7 @@ int main(int argc, char* argv[]) try {
   std::signal(SIGTERM, [](int) { std::_Exit(0); });
 
   const auto server = std::make_shared<restbed::Settings>();
-  server->set_bind_address("127.0.0.1");
+  server->set_bind_address(settings.serve_on);
   server->set_port(settings.port);
   server->set_connection_timeout(std::chrono::seconds(3600));
   // Where there are no workers, the thread that starts the service does the work.

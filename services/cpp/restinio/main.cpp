@@ -25,7 +25,7 @@ asio::ssl::context tls_context(const Settings& settings) {
 template <typename ServerSettings>
 ServerSettings configured(ServerSettings server, const Settings& settings) {
   return std::move(server)
-      .address("127.0.0.1")
+      .address(settings.serve_on)
       .port(settings.port)
       .max_pipelined_requests(16)
       .read_next_http_message_timelimit(std::chrono::hours(1))

@@ -22,7 +22,7 @@ int main(int argc, char* argv[]) try {
   std::signal(SIGTERM, [](int) { std::_Exit(0); });
 
   Server server;
-  server.config.address = "127.0.0.1";
+  server.config.address = settings.serve_on;
   server.config.port = settings.port;
   server.config.thread_pool_size = settings.threads;
   server.config.timeout_request = 3600;

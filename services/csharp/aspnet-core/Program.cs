@@ -1,6 +1,6 @@
 using System;
 using System.IO;
-using System.Net;
+using System.Net.Sockets;
 using System.Reflection;
 using System.Security.Authentication;
 using System.Threading.Tasks;
@@ -38,7 +38,7 @@ namespace Tare
             {
                 return Fail(2, e);
             }
-            catch (IOException e) // the port cannot be bound
+            catch (Exception e) when (e is IOException || e is SocketException) // the port cannot be bound
             {
                 return Fail(1, e);
             }
@@ -55,7 +55,7 @@ namespace Tare
                 .ConfigureServices(services => AddServices(services, settings))
                 .ConfigureWebHostDefaults(web => web
                     .ConfigureKestrel(kestrel => kestrel.Listen(
-                        IPAddress.Loopback, settings.Port, endpoint => Configure(endpoint, settings)))
+                        settings.ServeOn, settings.Port, endpoint => Configure(endpoint, settings)))
                     .Configure(app => Configure(app, settings)))
                 .Build();
         }

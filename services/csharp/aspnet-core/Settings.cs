@@ -1,6 +1,8 @@
 using System;
 using System.Globalization;
 using System.IO;
+using System.Net;
+using System.Net.Sockets;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using System.Text.Json;
@@ -29,6 +31,8 @@ namespace Tare
 
         public int Port { get; } = Integer("PORT", "", 1, 65_535);
 
+        public IPAddress ServeOn { get; } = IPv4("SERVE_ON", IPAddress.Loopback);
+
         public int Threads { get; } = Integer("THREADS", "1", 1, 1024);
 
         public TimeSpan Delay { get; } = TimeSpan.FromMilliseconds(Integer("DELAY_MS", "0", 0, 60_000));
@@ -54,6 +58,22 @@ namespace Tare
                 return value;
             }
             throw new FormatException($"{name} must be an integer from {min} to {max}");
+        }
+
+        /// <summary>Takes what it would write itself: TryParse also reads forms such as 127.1.</summary>
+        private static IPAddress IPv4(string name, IPAddress fallback)
+        {
+            string? text = Environment.GetEnvironmentVariable(name);
+            if (string.IsNullOrEmpty(text))
+            {
+                return fallback;
+            }
+            if (IPAddress.TryParse(text, out IPAddress? address)
+                && address.AddressFamily == AddressFamily.InterNetwork && address.ToString() == text)
+            {
+                return address;
+            }
+            throw new FormatException($"{name} must be an IPv4 address, such as 0.0.0.0, not \"{text}\"");
         }
 
         private static Product[]? ReadProducts(string name)

@@ -8,7 +8,7 @@ if (process.argv.length === 3 && process.argv[2] === "--version") {
 }
 
 const settings = await readSettings();
-const { port, threads, delayMs, protocol, tls } = settings;
+const { port, serveOn, threads, delayMs, protocol, tls } = settings;
 const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
 
 const routes = {
@@ -69,7 +69,7 @@ let server;
 try {
   server = Bun.serve({
     port,
-    hostname: "127.0.0.1",
+    hostname: serveOn,
     idleTimeout: 120,
     http1: protocol !== "h2c",
     http2: protocol !== "http/1.1",
@@ -77,7 +77,7 @@ try {
     routes,
   });
 } catch (error) {
-  console.error(`cannot listen on 127.0.0.1:${port}: ${error.code}`);
+  console.error(`cannot listen on ${serveOn}:${port}: ${error.code}`);
   process.exit(1);
 }
 

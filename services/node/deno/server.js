@@ -8,7 +8,7 @@ if (Deno.args.length === 1 && Deno.args[0] === "--version") {
 }
 
 const settings = readSettings();
-const { port, threads, delayMs, protocol, tls } = settings;
+const { port, serveOn, threads, delayMs, protocol, tls } = settings;
 const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
 
 // Deno.serve has no router: fixed routes are looked up, those with a parameter
@@ -92,7 +92,7 @@ function benchmark(_req, query) {
   return Response.json(strings.slice(0, 10));
 }
 
-const options = { port, hostname: "127.0.0.1", ...tls };
+const options = { port, hostname: serveOn, ...tls };
 
 let server;
 try {
@@ -103,7 +103,7 @@ try {
     console.error(`TLS_CERT and TLS_KEY cannot be used: ${error.message}`);
     Deno.exit(2);
   }
-  console.error(`cannot listen on 127.0.0.1:${port}: ${error.name}`);
+  console.error(`cannot listen on ${serveOn}:${port}: ${error.name}`);
   Deno.exit(1);
 }
 

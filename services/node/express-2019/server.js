@@ -9,7 +9,7 @@ if (process.argv.length === 3 && process.argv[2] === "--version") {
   process.exit();
 }
 
-const { port } = readSettings();
+const { port, serveOn } = readSettings();
 const app = express();
 
 app.get("/", (req, res) => {
@@ -18,9 +18,9 @@ app.get("/", (req, res) => {
   res.end("Hello World!");
 });
 
-const server = app.listen(port, "127.0.0.1");
+const server = app.listen(port, serveOn);
 server.on("error", (error) => {
-  console.error(`cannot listen on 127.0.0.1:${port}: ${error.code}`);
+  console.error(`cannot listen on ${serveOn}:${port}: ${error.code}`);
   process.exit(1);
 });
 

@@ -13,7 +13,7 @@ if (process.argv.length === 3 && process.argv[2] === "--version") {
 }
 
 const settings = await readSettings();
-const { port, threads, delayMs, tls } = settings;
+const { port, serveOn, threads, delayMs, tls } = settings;
 const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
 const app = express();
 
@@ -97,15 +97,15 @@ app.use((error, req, res, next) => {
 
 // app.listen() serves without TLS only.
 async function listen() {
-  if (!tls) return app.listen(port, "127.0.0.1", exitOnError);
+  if (!tls) return app.listen(port, serveOn, exitOnError);
   const { createServer } = await import("node:https");
   const server = createServer(tls, app);
-  return server.on("error", exitOnError).listen(port, "127.0.0.1");
+  return server.on("error", exitOnError).listen(port, serveOn);
 }
 
 function exitOnError(error) {
   if (!error) return;
-  console.error(`cannot listen on 127.0.0.1:${port}: ${error.code}`);
+  console.error(`cannot listen on ${serveOn}:${port}: ${error.code}`);
   process.exit(1);
 }
 

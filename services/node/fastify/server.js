@@ -10,7 +10,7 @@ if (process.argv.length === 3 && process.argv[2] === "--version") {
 }
 
 const settings = await readSettings();
-const { port, threads, delayMs, protocol, tls } = settings;
+const { port, serveOn, threads, delayMs, protocol, tls } = settings;
 const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
 const app = Fastify({
   http2: protocol !== "http/1.1",
@@ -86,8 +86,8 @@ process.on("SIGTERM", () => {
 });
 
 try {
-  await app.listen({ port, host: "127.0.0.1" });
+  await app.listen({ port, host: serveOn });
 } catch (error) {
-  console.error(`cannot listen on 127.0.0.1:${port}: ${error.code}`);
+  console.error(`cannot listen on ${serveOn}:${port}: ${error.code}`);
   process.exit(1);
 }

@@ -14,7 +14,7 @@ if (process.argv.length === 3 && process.argv[2] === "--version") {
 }
 
 const settings = await readSettings();
-const { port, threads, delayMs, protocol, tls } = settings;
+const { port, serveOn, threads, delayMs, protocol, tls } = settings;
 const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
 const app = new Hono();
 
@@ -87,13 +87,13 @@ async function selectServer() {
 const server = serve({
   fetch: app.fetch,
   port,
-  hostname: "127.0.0.1",
+  hostname: serveOn,
   createServer: await selectServer(),
   serverOptions: { keepAliveTimeout: 120_000, ...tls },
 });
 
 server.on("error", (error) => {
-  console.error(`cannot listen on 127.0.0.1:${port}: ${error.code}`);
+  console.error(`cannot listen on ${serveOn}:${port}: ${error.code}`);
   process.exit(1);
 });
 

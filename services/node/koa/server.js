@@ -14,7 +14,7 @@ if (process.argv.length === 3 && process.argv[2] === "--version") {
 }
 
 const settings = await readSettings();
-const { port, threads, delayMs, protocol, tls } = settings;
+const { port, serveOn, threads, delayMs, protocol, tls } = settings;
 const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
 const app = new Koa();
 const router = new Router();
@@ -90,9 +90,9 @@ app.on("error", (error, ctx) => {
 // app.listen() serves HTTP/1.1 without TLS; for the rest the application is given
 // to a server of Node.
 async function listen() {
-  if (protocol === "http/1.1" && !tls) return app.listen(port, "127.0.0.1");
+  if (protocol === "http/1.1" && !tls) return app.listen(port, serveOn);
   const server = await createServer();
-  return server.listen(port, "127.0.0.1");
+  return server.listen(port, serveOn);
 }
 
 async function createServer() {
@@ -109,7 +109,7 @@ const server = await listen();
 server.keepAliveTimeout = 120_000;
 
 server.on("error", (error) => {
-  console.error(`cannot listen on 127.0.0.1:${port}: ${error.code}`);
+  console.error(`cannot listen on ${serveOn}:${port}: ${error.code}`);
   process.exit(1);
 });
 

@@ -10,7 +10,7 @@ if (process.argv.length === 3 && process.argv[2] === "--version") {
 }
 
 const settings = await readSettings();
-const { port, threads, delayMs, protocol, tls } = settings;
+const { port, serveOn, threads, delayMs, protocol, tls } = settings;
 const delay = delayMs > 0 ? createDelay(threads, delayMs) : undefined;
 
 // node:http has no router: fixed routes are looked up, those with a parameter
@@ -119,7 +119,7 @@ async function createServer() {
 const server = await createServer();
 
 server.on("error", (error) => {
-  console.error(`cannot listen on 127.0.0.1:${port}: ${error.code}`);
+  console.error(`cannot listen on ${serveOn}:${port}: ${error.code}`);
   process.exit(1);
 });
 
@@ -139,4 +139,4 @@ process.on("SIGTERM", () => {
   setTimeout(() => process.exit(), 500).unref();
 });
 
-server.listen(port, "127.0.0.1");
+server.listen(port, serveOn);

@@ -131,7 +131,7 @@ def main() -> None:
     try:
         web.run_app(
             app,
-            host="127.0.0.1",
+            host=str(settings.serve_on),
             port=settings.port,
             loop=uvloop.new_event_loop(),
             access_log=None,

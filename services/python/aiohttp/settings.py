@@ -5,12 +5,14 @@ import os
 import re
 import ssl
 import sys
+from ipaddress import IPv4Address
 from typing import Any, NamedTuple, NoReturn
 from urllib.parse import urlsplit
 
 
 class Settings(NamedTuple):
     port: int
+    serve_on: IPv4Address
     threads: int
     delay_ms: int
     tls_cert: str | None
@@ -28,6 +30,7 @@ def read_settings() -> Settings:
     tls_cert, tls_key = _tls_files()
     return Settings(
         port=_integer("PORT", 1, 65535),
+        serve_on=_ipv4("SERVE_ON", "127.0.0.1"),
         threads=_integer("THREADS", 1, 1024, "1"),
         delay_ms=_integer("DELAY_MS", 0, 60000, "0"),
         tls_cert=tls_cert,
@@ -45,6 +48,14 @@ def _integer(name: str, low: int, high: int, default: str = "") -> int:
     if re.fullmatch("[0-9]{1,9}", text) and low <= int(text) <= high:
         return int(text)
     _refuse(f"{name} must be an integer from {low} to {high}")
+
+
+def _ipv4(name: str, default: str) -> IPv4Address:
+    text = os.environ.get(name) or default
+    try:
+        return IPv4Address(text)
+    except ValueError:
+        _refuse(f'{name} must be an IPv4 address, such as 0.0.0.0, not "{text}"')
 
 
 def _url(name: str, *schemes: str) -> str | None:

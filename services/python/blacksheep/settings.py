@@ -6,11 +6,13 @@ import re
 import socket
 import ssl
 import sys
+from ipaddress import IPv4Address
 from typing import Any, NamedTuple, NoReturn
 
 
 class Settings(NamedTuple):
     port: int
+    serve_on: IPv4Address
     threads: int
     delay_ms: int
     tls_cert: str | None
@@ -35,6 +37,7 @@ def read_settings() -> Settings:
     tls_cert, tls_key = _tls_files()
     return Settings(
         port=_integer("PORT", 1, 65535),
+        serve_on=_ipv4("SERVE_ON", "127.0.0.1"),
         threads=_integer("THREADS", 1, 1024, "1"),
         delay_ms=_integer("DELAY_MS", 0, 60000, "0"),
         tls_cert=tls_cert,
@@ -49,6 +52,14 @@ def _integer(name: str, low: int, high: int, default: str = "") -> int:
     if re.fullmatch("[0-9]{1,9}", text) and low <= int(text) <= high:
         return int(text)
     _refuse(f"{name} must be an integer from {low} to {high}")
+
+
+def _ipv4(name: str, default: str) -> IPv4Address:
+    text = os.environ.get(name) or default
+    try:
+        return IPv4Address(text)
+    except ValueError:
+        _refuse(f'{name} must be an IPv4 address, such as 0.0.0.0, not "{text}"')
 
 
 def _folder(name: str) -> str | None:
@@ -89,11 +100,11 @@ def _refuse(why: str) -> NoReturn:
     raise SystemExit(2)
 
 
-def refuse_busy_port(port: int) -> None:
+def refuse_busy_port(address: IPv4Address, port: int) -> None:
     """Ends the program with one line where the port is taken."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("127.0.0.1", port))
+            probe.bind((str(address), port))
         except OSError as error:
-            sys.exit(f"cannot listen on 127.0.0.1:{port}: {error.strerror}")
+            sys.exit(f"cannot listen on {address}:{port}: {error.strerror}")

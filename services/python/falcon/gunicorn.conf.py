@@ -4,7 +4,7 @@ from settings import read_settings, refuse_busy_port
 
 settings = read_settings()
 
-bind = f"127.0.0.1:{settings.port}"
+bind = f"{settings.serve_on}:{settings.port}"
 workers = 1
 worker_class = "gthread"
 threads = settings.threads
@@ -20,7 +20,7 @@ loglevel = "warning"
 
 
 def on_starting(server):
-    refuse_busy_port(settings.port)
+    refuse_busy_port(settings.serve_on, settings.port)
 
 
 def post_worker_init(worker):

@@ -16,10 +16,10 @@ def main() -> None:
         return
 
     settings = read_settings()
-    refuse_busy_port(settings.port)
+    refuse_busy_port(settings.serve_on, settings.port)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # not a line per request
-    arguments = ["run", "--port", str(settings.port)]
+    arguments = ["run", "--host", str(settings.serve_on), "--port", str(settings.port)]
     if settings.tls_cert is not None:
         arguments += ["--cert", settings.tls_cert, "--key", settings.tls_key]
     cli.main(arguments)

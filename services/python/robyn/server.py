@@ -13,13 +13,13 @@ def main() -> None:
         return
 
     settings = read_settings()
-    refuse_busy_port(settings.port)
+    refuse_busy_port(settings.serve_on, settings.port)
 
     from app import app
 
     # With one process Robyn has a handler for SIGINT alone; this is the same one.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    app.start("127.0.0.1", settings.port, keep_alive_timeout=120)
+    app.start(str(settings.serve_on), settings.port, keep_alive_timeout=120)
 
 
 if __name__ == "__main__":

@@ -110,13 +110,13 @@ def main() -> None:
         return
 
     settings = read_settings()
-    refuse_busy_port(settings.port)
+    refuse_busy_port(settings.serve_on, settings.port)
     if settings.workers > 1:
         # Inherited by the process that keeps the state of the workers: a SIGTERM to the
         # whole process group must not end it before them. Sanic sets its own handlers.
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     app.run(
-        host="127.0.0.1",
+        host=str(settings.serve_on),
         port=settings.port,
         workers=settings.workers,
         single_process=settings.workers == 1,

@@ -11,10 +11,10 @@ from settings import read_settings, refuse_busy_port
 
 def main() -> None:
     settings = read_settings()
-    refuse_busy_port(settings.port)
+    refuse_busy_port(settings.serve_on, settings.port)
     Granian(
         "app:app",
-        address="127.0.0.1",
+        address=str(settings.serve_on),
         port=settings.port,
         interface=Interfaces.ASGI,
         workers=settings.workers,

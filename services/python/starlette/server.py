@@ -15,12 +15,12 @@ def main() -> None:
         return
 
     settings = read_settings()
-    refuse_busy_port(settings.port)
+    refuse_busy_port(settings.serve_on, settings.port)
     # uvicorn raises the signal again once it has shut down.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     uvicorn.run(
         "app:app",
-        host="127.0.0.1",
+        host=str(settings.serve_on),
         port=settings.port,
         workers=settings.workers,
         access_log=False,

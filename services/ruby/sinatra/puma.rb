@@ -4,7 +4,7 @@
 
 require_relative 'settings'
 
-bind "tcp://127.0.0.1:#{Settings::PORT}"
+bind "tcp://#{Settings::SERVE_ON}:#{Settings::PORT}"
 if ENV['PUMA'] == 'threads'
   threads Settings::THREADS, 1024
 else

@@ -12,6 +12,6 @@ require 'puma/cli'
 
 begin
   Puma::CLI.new(['--config', 'puma.rb']).run
-rescue Errno::EADDRINUSE, Errno::EACCES => e
+rescue Errno::EADDRINUSE, Errno::EADDRNOTAVAIL, Errno::EACCES => e
   abort e.message
 end

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'ipaddr'
 require 'json'
 require 'uri'
 
@@ -11,6 +12,18 @@ module Settings
     return value if text.match?(/\A\d{1,9}\z/) && range.cover?(value)
 
     refuse "#{name} must be an integer from #{range.begin} to #{range.end}"
+  end
+
+  def self.ipv4(name, default)
+    text = ENV.fetch(name, '')
+    text = default if text.empty?
+    address = IPAddr.new(text)
+    # IPAddr takes networks too, such as 10.0.0.0/8.
+    raise IPAddr::InvalidAddressError unless address.ipv4? && address.to_s == text
+
+    address
+  rescue IPAddr::Error
+    refuse "#{name} must be an IPv4 address, such as 0.0.0.0, not \"#{text}\""
   end
 
   # A variable that is not set is nil.
@@ -49,9 +62,10 @@ module Settings
     warn why
     exit 2
   end
-  private_class_method :integer, :url, :folder, :array, :refuse
+  private_class_method :integer, :ipv4, :url, :folder, :array, :refuse
 
   PORT = integer('PORT', 1..65_535, '')
+  SERVE_ON = ipv4('SERVE_ON', '127.0.0.1')
   THREADS = integer('THREADS', 1..1024, '1')
   DELAY_MS = integer('DELAY_MS', 0..60_000, '0')
   DATABASE_URL = url('DATABASE_URL', 'postgres', 'postgresql')

@@ -33,10 +33,10 @@
   [^Server server]
   (.setReservedThreads ^QueuedThreadPool (.getThreadPool server) 0))
 
-(defn- serve [{:keys [port threads delay-ms]}]
+(defn- serve [{:keys [port serve-on threads delay-ms]}]
   (let [size (pool-size threads)
         server (run-jetty (routes/app delay-ms)
-                          {:host "127.0.0.1"
+                          {:host serve-on
                            :port port
                            :join? false
                            :min-threads (min 8 size)
@@ -52,5 +52,5 @@
         (serve settings)
         (catch java.io.IOException e
           (binding [*out* *err*]
-            (println (str "cannot serve on 127.0.0.1:" (:port settings) ": " (.getMessage e))))
+            (println (str "cannot serve on " (:serve-on settings) ":" (:port settings) ": " (.getMessage e))))
           (System/exit 1))))))

@@ -40,13 +40,13 @@ do {
 
 let server = Kitura.addHTTPServer(
   onPort: settings.port,
-  onAddress: "127.0.0.1",
+  onAddress: settings.serveOn,
   with: routes(settings),
   // Kitura counts requests as connections, and would answer 503 after 10,000 of them.
   options: ServerOptions(connectionLimit: nil))
 try server.setEventLoopGroup(MultiThreadedEventLoopGroup(numberOfThreads: settings.threads))
 server.failed { error in
-  fail(1, "cannot serve on 127.0.0.1:\(settings.port): \(error)")
+  fail(1, "cannot serve on \(settings.serveOn):\(settings.port): \(error)")
 }
 
 let termination = onSigterm { Kitura.stop() }

@@ -26,7 +26,7 @@ public final class Service {
     WebServer server = server(settings, backings);
     // Why it does not start Helidon tells its log alone.
     if (!server.start().isRunning()) {
-      System.err.println("cannot serve on 127.0.0.1:" + settings.port());
+      System.err.println("cannot serve on " + settings.address());
       System.exit(1);
     }
     Termination.onSigterm(server::stop);
@@ -36,7 +36,7 @@ public final class Service {
   private static WebServer server(Settings settings, Backings backings) {
     var server =
         WebServer.builder()
-            .host("127.0.0.1")
+            .host(settings.serveOn())
             .port(settings.port())
             .connectionOptions(
                 options ->

@@ -8,12 +8,15 @@ import java.io.File;
  */
 record Settings(
     int port,
+    String serveOn,
     int threads,
     int delayMs,
     boolean noDelay,
     File certificates,
     File key,
     boolean http2) {
+
+  private static final String IPV4_PART = "(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
 
   static Settings fromEnvironment() {
     File certificates = file("TLS_CERT");
@@ -27,12 +30,18 @@ record Settings(
     }
     return new Settings(
         integer("PORT", null, 1, 65_535),
+        ipv4("SERVE_ON", "127.0.0.1"),
         integer("THREADS", "1", 1, 1024),
         integer("DELAY_MS", "0", 0, 60_000),
         integer("NODELAY", "0", 0, 1) == 1,
         certificates,
         key,
         !protocol.equals("http/1.1"));
+  }
+
+  /** Where it listens, as messages name it. */
+  String address() {
+    return serveOn + ":" + port;
   }
 
   boolean tls() {
@@ -57,6 +66,18 @@ record Settings(
       // Told below, with what is out of range.
     }
     throw refuse(name + " must be an integer from " + min + " to " + max);
+  }
+
+  /** Digits alone: a name would be looked up. */
+  private static String ipv4(String name, String fallback) {
+    String text = System.getenv().getOrDefault(name, "");
+    if (text.isEmpty()) {
+      return fallback;
+    }
+    if (text.matches(IPV4_PART + "(\\." + IPV4_PART + "){3}")) {
+      return text;
+    }
+    throw refuse(name + " must be an IPv4 address, such as 0.0.0.0, not \"" + text + "\"");
   }
 
   static File file(String name) {

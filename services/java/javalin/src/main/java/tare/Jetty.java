@@ -27,7 +27,7 @@ final class Jetty {
 
   private static Connector connector(Server server, HttpConfiguration http, Settings settings) {
     ServerConnector connector = new ServerConnector(server, protocols(http, settings));
-    connector.setHost("127.0.0.1");
+    connector.setHost(settings.serveOn());
     connector.setPort(settings.port());
     connector.setIdleTimeout(IDLE_MS_MAX);
     return connector;

@@ -37,7 +37,7 @@ public final class Service {
     try {
       app.start();
     } catch (JavalinException e) {
-      System.err.println("cannot serve on 127.0.0.1:" + settings.port() + ": " + e.getMessage());
+      System.err.println("cannot serve on " + settings.address() + ": " + e.getMessage());
       System.exit(1);
     }
     Termination.onSigterm(app::stop);

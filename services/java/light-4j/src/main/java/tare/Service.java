@@ -19,6 +19,7 @@ public final class Service {
     // Refuses bad values; those of the files in config are the same variables.
     Settings settings = Settings.fromEnvironment();
     Products.fromEnvironment();
+    ServerConfig.getInstance().setIp(settings.serveOn());
     ServerConfig.getInstance().setEnableHttp2(settings.http2());
     Config.getInstance()
         .getMapper()

@@ -1,10 +1,12 @@
 package tare;
 
 /**
- * What the environment variables {@code PORT}, {@code THREADS}, {@code DELAY_MS} and {@code
- * PROTOCOL} say.
+ * What the environment variables {@code PORT}, {@code SERVE_ON}, {@code THREADS}, {@code DELAY_MS}
+ * and {@code PROTOCOL} say.
  */
-record Settings(int port, int threads, int delayMs, boolean http2) {
+record Settings(int port, String serveOn, int threads, int delayMs, boolean http2) {
+
+  private static final String IPV4_PART = "(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
 
   static Settings fromEnvironment() {
     String protocol = System.getenv().getOrDefault("PROTOCOL", "http/1.1");
@@ -14,6 +16,7 @@ record Settings(int port, int threads, int delayMs, boolean http2) {
     }
     return new Settings(
         integer("PORT", null, 1, 65_535),
+        ipv4("SERVE_ON", "127.0.0.1"),
         integer("THREADS", "1", 1, 1024),
         integer("DELAY_MS", "0", 0, 60_000),
         protocol.equals("h2c"));
@@ -37,5 +40,17 @@ record Settings(int port, int threads, int delayMs, boolean http2) {
       // Told below, with what is out of range.
     }
     throw refuse(name + " must be an integer from " + min + " to " + max);
+  }
+
+  /** Digits alone: a name would be looked up. */
+  private static String ipv4(String name, String fallback) {
+    String text = System.getenv().getOrDefault(name, "");
+    if (text.isEmpty()) {
+      return fallback;
+    }
+    if (text.matches(IPV4_PART + "(\\." + IPV4_PART + "){3}")) {
+      return text;
+    }
+    throw refuse(name + " must be an IPv4 address, such as 0.0.0.0, not \"" + text + "\"");
   }
 }

@@ -26,10 +26,10 @@ public final class Service {
           .group(boss, workers)
           .channel(NioServerSocketChannel.class)
           .childHandler(connections)
-          .bind("127.0.0.1", settings.port())
+          .bind(settings.serveOn(), settings.port())
           .sync();
     } catch (Exception e) {
-      System.err.println("cannot serve on 127.0.0.1:" + settings.port() + ": " + e.getMessage());
+      System.err.println("cannot serve on " + settings.address() + ": " + e.getMessage());
       System.exit(1);
     }
     Termination.onSigterm(

@@ -40,11 +40,10 @@ public final class Service {
     Backings backings = Backings.fromEnvironment();
     initExceptionHandler(
         e -> {
-          System.err.println(
-              "cannot serve on 127.0.0.1:" + settings.port() + ": " + e.getMessage());
+          System.err.println("cannot serve on " + settings.address() + ": " + e.getMessage());
           System.exit(1);
         });
-    ipAddress("127.0.0.1");
+    ipAddress(settings.serveOn());
     port(settings.port());
     EmbeddedServers.add(
         EmbeddedServers.Identifiers.JETTY,

@@ -1,5 +1,6 @@
 package tare;
 
+import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.springframework.boot.SpringApplication;
@@ -20,13 +21,7 @@ public class Service {
     Backings backings = Backings.fromEnvironment();
     SpringApplication application = new SpringApplication(Service.class);
     application.setAdditionalProfiles(profiles(settings, backings));
-    if (backings.database() != null) {
-      application.setDefaultProperties(
-          Map.of(
-              "spring.datasource.url", backings.jdbcUrl(),
-              "spring.datasource.username", backings.user(),
-              "spring.datasource.password", backings.password()));
-    }
+    application.setDefaultProperties(properties(settings, backings));
     try {
       var context = application.run(args);
       Termination.onSigterm(context::close);
@@ -35,8 +30,7 @@ public class Service {
       if (cause instanceof Settings.Invalid) {
         throw Settings.refuse(cause.getMessage());
       }
-      System.err.println(
-          "cannot serve on 127.0.0.1:" + settings.port() + ": " + cause.getMessage());
+      System.err.println("cannot serve on " + settings.address() + ": " + cause.getMessage());
       System.exit(1);
     }
   }
@@ -45,5 +39,16 @@ public class Service {
     return Stream.of(Protocols.profiles(settings), backings.profiles())
         .flatMap(Stream::of)
         .toArray(String[]::new);
+  }
+
+  private static Map<String, Object> properties(Settings settings, Backings backings) {
+    Map<String, Object> properties = new HashMap<>();
+    properties.put("server.address", settings.serveOn());
+    if (backings.database() != null) {
+      properties.put("spring.datasource.url", backings.jdbcUrl());
+      properties.put("spring.datasource.username", backings.user());
+      properties.put("spring.datasource.password", backings.password());
+    }
+    return properties;
   }
 }

@@ -1,5 +1,6 @@
 package tare;
 
+import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.springframework.boot.SpringApplication;
@@ -22,13 +23,7 @@ public class Service {
     System.setProperty(ReactorNetty.IO_WORKER_COUNT, String.valueOf(settings.threads()));
     SpringApplication application = new SpringApplication(Service.class);
     application.setAdditionalProfiles(profiles(settings, backings));
-    if (backings.database() != null) {
-      application.setDefaultProperties(
-          Map.of(
-              "spring.r2dbc.url", backings.r2dbcUrl(),
-              "spring.r2dbc.username", backings.user(),
-              "spring.r2dbc.password", backings.password()));
-    }
+    application.setDefaultProperties(properties(settings, backings));
     try {
       var context = application.run(args);
       Termination.onSigterm(context::close);
@@ -37,8 +32,7 @@ public class Service {
       if (cause instanceof Settings.Invalid) {
         throw Settings.refuse(cause.getMessage());
       }
-      System.err.println(
-          "cannot serve on 127.0.0.1:" + settings.port() + ": " + cause.getMessage());
+      System.err.println("cannot serve on " + settings.address() + ": " + cause.getMessage());
       System.exit(1);
     }
   }
@@ -47,5 +41,16 @@ public class Service {
     return Stream.of(Protocols.profiles(settings), backings.profiles())
         .flatMap(Stream::of)
         .toArray(String[]::new);
+  }
+
+  private static Map<String, Object> properties(Settings settings, Backings backings) {
+    Map<String, Object> properties = new HashMap<>();
+    properties.put("server.address", settings.serveOn());
+    if (backings.database() != null) {
+      properties.put("spring.r2dbc.url", backings.r2dbcUrl());
+      properties.put("spring.r2dbc.username", backings.user());
+      properties.put("spring.r2dbc.password", backings.password());
+    }
+    return properties;
   }
 }

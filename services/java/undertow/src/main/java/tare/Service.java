@@ -23,7 +23,7 @@ public final class Service {
     try {
       server.start();
     } catch (RuntimeException e) {
-      System.err.println("cannot serve on 127.0.0.1:" + settings.port() + ": " + e.getMessage());
+      System.err.println("cannot serve on " + settings.address() + ": " + e.getMessage());
       System.exit(1);
     }
     Termination.onSigterm(server::stop);
@@ -42,9 +42,9 @@ public final class Service {
       builder.setServerOption(UndertowOptions.ENABLE_HTTP2, true);
     }
     if (settings.tls()) {
-      builder.addHttpsListener(settings.port(), "127.0.0.1", Tls.context(settings));
+      builder.addHttpsListener(settings.port(), settings.serveOn(), Tls.context(settings));
     } else {
-      builder.addHttpListener(settings.port(), "127.0.0.1");
+      builder.addHttpListener(settings.port(), settings.serveOn());
     }
     return builder.build();
   }

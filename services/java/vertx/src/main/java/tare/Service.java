@@ -43,8 +43,7 @@ public final class Service {
             new DeploymentOptions().setInstances(settings.threads()))
         .onFailure(
             e -> {
-              System.err.println(
-                  "cannot serve on 127.0.0.1:" + settings.port() + ": " + e.getMessage());
+              System.err.println("cannot serve on " + settings.address() + ": " + e.getMessage());
               System.exit(1);
             });
     Termination.onSigterm(() -> vertx.close().await());
@@ -53,7 +52,7 @@ public final class Service {
   /** By default a server without TLS takes HTTP/2 with prior knowledge beside HTTP/1.1. */
   private static HttpServerOptions options(Settings settings, Vertx vertx) {
     HttpServerOptions options =
-        new HttpServerOptions().setHost("127.0.0.1").setPort(settings.port());
+        new HttpServerOptions().setHost(settings.serveOn()).setPort(settings.port());
     if (settings.tls()) {
       options.setSsl(true).setUseAlpn(true).setKeyCertOptions(keys(settings, vertx));
     }
