@@ -58,6 +58,8 @@ func serve(s settings) error {
 	}
 	server.HideBanner = true
 	server.HidePort = true
+	// Its default would take 0.0.0.0 for all addresses of IPv6 too.
+	server.ListenerNetwork = "tcp4"
 	failed := make(chan error, 1)
 	go func() { failed <- start(server, s) }()
 
@@ -75,7 +77,7 @@ func serve(s settings) error {
 
 // start answers over TLS in HTTP/1.1 or HTTP/2, as ALPN chooses.
 func start(server *echo.Echo, s settings) error {
-	address := fmt.Sprintf("127.0.0.1:%d", s.port)
+	address := fmt.Sprintf("%s:%d", s.serveOn, s.port)
 	switch {
 	case s.certFile != "":
 		return server.StartTLS(address, s.certFile, s.keyFile)

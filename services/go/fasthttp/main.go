@@ -96,7 +96,7 @@ func serve(s settings) error {
 }
 
 func listenAndServe(server *fasthttp.Server, s settings) error {
-	address := fmt.Sprintf("127.0.0.1:%d", s.port)
+	address := fmt.Sprintf("%s:%d", s.serveOn, s.port)
 	if s.certFile != "" {
 		return server.ListenAndServeTLS(address, s.certFile, s.keyFile)
 	}

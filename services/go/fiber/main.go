@@ -59,7 +59,7 @@ func serve(s settings) error {
 		CertFile:              s.certFile,
 		CertKeyFile:           s.keyFile,
 	}
-	go func() { failed <- server.Listen(fmt.Sprintf("127.0.0.1:%d", s.port), config) }()
+	go func() { failed <- server.Listen(fmt.Sprintf("%s:%d", s.serveOn, s.port), config) }()
 
 	select {
 	case err := <-failed:

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -52,10 +53,7 @@ func serve(s settings) error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{
-		Addr:    fmt.Sprintf("127.0.0.1:%d", s.port),
-		Handler: handler,
-	}
+	server := &http.Server{Handler: handler}
 	if s.h2c {
 		server.Protocols = new(http.Protocols)
 		server.Protocols.SetUnencryptedHTTP2(true)
@@ -77,10 +75,15 @@ func serve(s settings) error {
 
 // listenAndServe answers over TLS in HTTP/1.1 or HTTP/2, as ALPN chooses.
 func listenAndServe(server *http.Server, s settings) error {
-	if s.certFile != "" {
-		return server.ListenAndServeTLS(s.certFile, s.keyFile)
+	// ListenAndServe would take 0.0.0.0 for all addresses of IPv6 too.
+	listener, err := net.Listen("tcp4", fmt.Sprintf("%s:%d", s.serveOn, s.port))
+	if err != nil {
+		return err
 	}
-	return server.ListenAndServe()
+	if s.certFile != "" {
+		return server.ServeTLS(listener, s.certFile, s.keyFile)
+	}
+	return server.Serve(listener)
 }
 
 func routes(s settings) (http.Handler, error) {

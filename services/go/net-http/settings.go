@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net/netip"
 	"net/url"
 	"os"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 // settings are what the environment variables say.
 type settings struct {
 	port    int
+	serveOn netip.Addr
 	threads int
 	delay   time.Duration
 	// certFile and keyFile are empty where the port speaks no TLS.
@@ -32,6 +34,10 @@ type settings struct {
 
 func settingsFromEnv() (settings, error) {
 	port, err := integer("PORT", "", 1, 65535)
+	if err != nil {
+		return settings{}, err
+	}
+	serveOn, err := serveOnFromEnv()
 	if err != nil {
 		return settings{}, err
 	}
@@ -69,6 +75,7 @@ func settingsFromEnv() (settings, error) {
 	}
 	return settings{
 		port:     port,
+		serveOn:  serveOn,
 		threads:  threads,
 		delay:    time.Duration(delay) * time.Millisecond,
 		certFile: certFile,
@@ -91,6 +98,19 @@ func integer(name, fallback string, low, high int) (int, error) {
 		return 0, fmt.Errorf("%s must be an integer from %d to %d", name, low, high)
 	}
 	return value, nil
+}
+
+// serveOnFromEnv is this machine only where SERVE_ON is not set or empty.
+func serveOnFromEnv() (netip.Addr, error) {
+	text := os.Getenv("SERVE_ON")
+	if text == "" {
+		text = "127.0.0.1"
+	}
+	address, err := netip.ParseAddr(text)
+	if err != nil || !address.Is4() {
+		return netip.Addr{}, fmt.Errorf("SERVE_ON must be an IPv4 address, such as 0.0.0.0, not %q", text)
+	}
+	return address, nil
 }
 
 // keyPair names the files of TLS_CERT and TLS_KEY; both names are empty where the port speaks no TLS.

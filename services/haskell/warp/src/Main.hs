@@ -10,6 +10,7 @@ import Control.Concurrent.Async (race_)
 import Control.Exception (IOException, handle)
 import Control.Monad (void)
 import Data.Function ((&))
+import Data.String (fromString)
 import qualified Network.Wai.Handler.Warp as Warp
 import Routes (application)
 import Settings (Settings(..), settingsFromEnvironment)
@@ -44,11 +45,13 @@ serve settings = do
   handle cannotListen . race_ (takeMVar ended) $ Warp.runSettings (warpSettings settings onSigterm) app
   where
     cannotListen :: IOException -> IO ()
-    cannotListen e = failWith 1 ("cannot listen on 127.0.0.1:" <> show (port settings) <> ": " <> show e)
+    cannotListen e = failWith 1 ("cannot listen on " <> address <> ": " <> show e)
+    address = show (serveOn settings) <> ":" <> show (port settings)
 
 warpSettings :: Settings -> (IO () -> IO ()) -> Warp.Settings
 warpSettings settings installShutdownHandler =
-  Warp.defaultSettings & Warp.setHost "127.0.0.1" & Warp.setPort (port settings) & Warp.setTimeout day &
+  Warp.defaultSettings & Warp.setHost (fromString (show (serveOn settings))) & Warp.setPort (port settings) &
+  Warp.setTimeout day &
   Warp.setInstallShutdownHandler installShutdownHandler
 
 failWith :: Int -> String -> IO a

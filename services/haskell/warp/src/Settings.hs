@@ -5,12 +5,15 @@ module Settings
   ) where
 
 import Data.Char (isDigit)
+import Data.IP (IPv4, toIPv4)
 import Data.Maybe (fromMaybe)
 import System.Environment (getEnvironment)
+import Text.Read (readMaybe)
 
 data Settings =
   Settings
     { port :: Int
+    , serveOn :: IPv4
     , threads :: Int
     , delayMs :: Int
     }
@@ -21,7 +24,8 @@ settingsFromEnvironment = settingsFrom <$> getEnvironment
 
 settingsFrom :: [(String, String)] -> Either String Settings
 settingsFrom environment =
-  Settings <$> integer "PORT" "" (1, 65535) <*> integer "THREADS" "1" (1, 1024) <*> integer "DELAY_MS" "0" (0, 60000)
+  Settings <$> integer "PORT" "" (1, 65535) <*> address <*> integer "THREADS" "1" (1, 1024) <*>
+  integer "DELAY_MS" "0" (0, 60000)
   where
     integer :: String -> String -> (Int, Int) -> Either String Int
     integer name fallback (low, high)
@@ -32,3 +36,12 @@ settingsFrom environment =
       where
         text = fromMaybe fallback (lookup name environment)
     isNumber text = not (null text) && length text <= 9 && all isDigit text
+    address :: Either String IPv4
+    address =
+      case fromMaybe "" (lookup "SERVE_ON" environment) of
+        "" -> Right (toIPv4 [127, 0, 0, 1])
+        text
+          | Just parsed <- readMaybe text
+          -- What `readMaybe` takes may have spaces around it.
+          , show parsed == text -> Right parsed
+          | otherwise -> Left ("SERVE_ON must be an IPv4 address, such as 0.0.0.0, not " <> show text)

@@ -15,7 +15,6 @@ mod world;
 
 use std::env;
 use std::io;
-use std::net::Ipv4Addr;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -70,7 +69,7 @@ async fn serve(settings: Settings) -> io::Result<()> {
         .keep_alive(KEEP_ALIVE)
         .client_request_timeout(KEEP_ALIVE)
         .disable_signals();
-    let address = (Ipv4Addr::LOCALHOST, settings.port);
+    let address = (settings.serve_on, settings.port);
     let server = match settings.protocol {
         Protocol::Http1 => server.bind(address)?,
         Protocol::H2c => server.tcp_nodelay(true).bind_auto_h2c(address)?,

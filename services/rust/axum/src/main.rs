@@ -12,7 +12,7 @@ mod world;
 use std::env;
 use std::fmt::Debug;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -80,7 +80,7 @@ fn main() -> ExitCode {
 
 async fn serve(settings: Settings) -> io::Result<ExitCode> {
     let terminate = signal(SignalKind::terminate())?;
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, settings.port));
+    let address = SocketAddr::from((settings.serve_on, settings.port));
     let router = router(&settings).map_err(io::Error::other)?;
     match settings.protocol {
         Protocol::Http1 => serve_plain(TcpListener::bind(address).await?, router, terminate).await,

@@ -16,7 +16,6 @@ mod world;
 
 use std::env;
 use std::io;
-use std::net::Ipv4Addr;
 use std::pin::pin;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -62,7 +61,7 @@ fn main() -> ExitCode {
 
 async fn serve(settings: &Settings, bare: bool) -> io::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, settings.port)).await?;
+    let listener = TcpListener::bind((settings.serve_on, settings.port)).await?;
     // There until the program ends, so that no request has to count its users.
     let application: &Application = Box::leak(Box::new(Application::new(settings, bare)?));
     let graceful = GracefulShutdown::new();

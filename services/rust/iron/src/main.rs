@@ -6,7 +6,6 @@ mod work;
 use std::env;
 use std::error::Error;
 use std::mem;
-use std::net::Ipv4Addr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,7 +60,7 @@ fn serve(settings: &Settings) -> Result<(), Box<dyn Error>> {
     iron.threads = CONNECTIONS_MAX;
     iron.timeouts =
         Timeouts { keep_alive: Some(Duration::MAX), read: Some(Duration::MAX), ..Timeouts::default() };
-    let listening = iron.http((Ipv4Addr::LOCALHOST, settings.port))?;
+    let listening = iron.http((settings.serve_on, settings.port))?;
 
     terminate.forever().next();
     // Iron cannot be stopped, and to drop what it returned is to wait for its end.

@@ -15,7 +15,6 @@ mod world;
 
 use std::env;
 use std::io;
-use std::net::Ipv4Addr;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -69,7 +68,7 @@ async fn serve(settings: Settings) -> io::Result<()> {
         .workers(settings.threads)
         .config(SharedCfg::new("ntex-service").add(http))
         .shutdown_timeout(Seconds::ZERO);
-    let address = (Ipv4Addr::LOCALHOST, settings.port);
+    let address = (settings.serve_on, settings.port);
     let server = match settings.protocol {
         Protocol::Http1 => server.bind(address)?,
         Protocol::Tls(config) => server.bind_rustls(address, &config)?,

@@ -7,7 +7,6 @@ mod upload;
 
 use std::env;
 use std::io;
-use std::net::Ipv4Addr;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -102,7 +101,7 @@ fn failure(settings: &Settings, error: &ErrorKind) -> ExitCode {
 
 fn rocket(settings: &Settings) -> reqwest::Result<Rocket<Build>> {
     let config = Config {
-        address: Ipv4Addr::LOCALHOST.into(),
+        address: settings.serve_on.into(),
         port: settings.port,
         workers: settings.threads,
         keep_alive: KEEP_ALIVE_SECONDS,

@@ -10,7 +10,6 @@ mod work;
 
 use std::env;
 use std::io;
-use std::net::Ipv4Addr;
 use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
@@ -54,7 +53,7 @@ fn serve(settings: Settings) -> io::Result<()> {
         .worker_threads(settings.threads)
         .keep_alive_timeout(KEEP_ALIVE)
         .disable_signal();
-    let address = (Ipv4Addr::LOCALHOST, settings.port);
+    let address = (settings.serve_on, settings.port);
     let server = match settings.protocol {
         Protocol::Http1 => server.bind(address)?,
         Protocol::H2c => server.h2c_prior_knowledge().bind(address)?,
