@@ -76,7 +76,7 @@ fn no_link_of_a_site_is_dead_and_every_page_is_valid() {
     let workspace = Workspace::new(&[]);
     let record = real_root().join("record");
     let done = site(&workspace, &[&record]);
-    assert_eq!((&done["runs"], &done["runs_read"]), (&9.into(), &9.into()));
+    assert_eq!((&done["runs"], &done["runs_read"]), (&10.into(), &10.into()));
     let root = workspace.root().join("out");
     let files = files(&root);
     let pages: BTreeMap<&str, String> = files
