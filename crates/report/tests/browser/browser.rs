@@ -1,13 +1,15 @@
-//! A browser that is driven: started, asked, and ended by its id. One at a time, since drawing a page takes all CPUs there
-//! are; and without a promise to await, since a test does one thing after the other.
+//! A browser that is driven: started once, and asked by one test after the other, since drawing a page takes all CPUs there are.
+//! Without a promise to await, since a test does one thing after the other.
 
 use std::{
     fs::{self, Permissions},
     io::{BufRead, BufReader},
+    ops::Deref,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc},
+    sync::{Arc, Mutex, MutexGuard, mpsc},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -37,29 +39,55 @@ const FLAGS: [&str; 10] = [
 /// Who is killed together with us cannot end anybody: the kernel does it, for the driver and for its browser.
 const WITH_ITS_PARENT: [&str; 3] = ["--pdeathsig", "KILL", "--"];
 
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+/// The window of a test that asks for no other.
+const WINDOW: Size = (1400, 900);
 
-/// A browser with one empty page.
+/// To start it takes longer than most tests. Absent before the first of them, and after one that failed.
+static STARTED: Mutex<Option<Browser>> = Mutex::new(None);
+
+/// A browser with one page.
 pub struct Browser {
     session: Option<WebDriver>,
     runtime: tokio::runtime::Runtime,
     driver: Driver,
-    _alone: MutexGuard<'static, ()>,
+}
+
+/// The browser, for one test alone.
+pub struct OpenBrowser(MutexGuard<'static, Option<Browser>>);
+
+impl Deref for OpenBrowser {
+    type Target = Browser;
+
+    fn deref(&self) -> &Browser {
+        self.0.as_ref().expect("it was started when this was made")
+    }
 }
 
 /// A width of a window, in CSS pixels, and its height.
 pub type Size = (u32, u32);
 
 impl Browser {
-    /// Absent if there is no browser on this machine: it is skipped by name, and a failure where nothing may be skipped.
-    pub fn open() -> Option<Browser> {
+    /// With an empty page, and nothing left of the test before. Absent if there is no browser on this machine: it is skipped by
+    /// name, and a failure where nothing may be skipped.
+    pub fn open() -> Option<OpenBrowser> {
         if !["chromium", "chromedriver", "setpriv"]
             .into_iter()
             .all(|program| has_program("the page", program))
         {
             return None;
         }
-        let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut started = STARTED.lock().unwrap_or_else(|failed| {
+            // Nobody knows what a test that failed has left of it.
+            let mut started = failed.into_inner();
+            *started = None;
+            STARTED.clear_poison();
+            started
+        });
+        started.get_or_insert_with(Browser::start).clear();
+        Some(OpenBrowser(started))
+    }
+
+    fn start() -> Browser {
         let driver = Driver::start();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let mut wanted = DesiredCapabilities::chrome();
@@ -67,18 +95,22 @@ impl Browser {
         for flag in FLAGS {
             wanted.add_arg(flag).unwrap();
         }
-        wanted
-            .add_arg(&format!("--user-data-dir={}", driver.folder.path().join("profile").display()))
-            .unwrap();
+        wanted.add_arg(&format!("--user-data-dir={}", driver.folder.join("profile").display())).unwrap();
         for log in ["browser", "performance"] {
             wanted.set_logging_prefs(log, LoggingPrefsLogLevel::All).unwrap();
         }
         let session = runtime.block_on(WebDriver::new(format!("http://127.0.0.1:{}", driver.port), wanted));
         let session = session.unwrap();
         runtime.block_on(session.set_script_timeout(PATIENCE)).unwrap();
-        let browser = Browser { session: Some(session), runtime, driver, _alone: alone };
-        browser.resize((1400, 900));
-        Some(browser)
+        Browser { session: Some(session), runtime, driver }
+    }
+
+    /// What a test may leave: a page, what pages have stored, a medium, and a size.
+    fn clear(&self) {
+        self.devtools("Storage.clearDataForOrigin", &json!({ "origin": "file://", "storageTypes": "all" }));
+        self.runtime.block_on(self.session().goto("about:blank")).unwrap();
+        self.prefer("", &[]);
+        self.resize(WINDOW);
     }
 
     fn session(&self) -> &WebDriver {
@@ -241,30 +273,30 @@ struct Driver {
     port: u16,
     /// What it starts the browser by.
     browser: PathBuf,
-    folder: tempfile::TempDir,
+    folder: PathBuf,
+    /// Removes the folder once nobody holds its input, which a process that is killed does not either.
+    cleaner: Child,
 }
 
 impl Driver {
     fn start() -> Driver {
-        let folder = tempfile::tempdir().unwrap();
-        let browser = folder.path().join("browser");
+        let folder = tempfile::tempdir().unwrap().keep();
+        let cleaner = Command::new("sh")
+            .args(["-c", "read -r _; sleep 1; rm -rf \"$0\""])
+            .arg(&folder)
+            .stdin(Stdio::piped())
+            .spawn()
+            .expect("there is a shell");
+        let browser = folder.join("browser");
         let script = format!("#!/bin/sh\nexec setpriv {} chromium \"$@\"\n", WITH_ITS_PARENT.join(" "));
         fs::write(&browser, script)
             .and_then(|()| fs::set_permissions(&browser, Permissions::from_mode(0o755)))
             .unwrap();
-        let mut process = Command::new("setpriv")
-            .args(WITH_ITS_PARENT)
-            .args(["chromedriver", "--port=0"])
-            .env("HOME", folder.path())
-            .env("TMPDIR", folder.path())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("it was found on PATH");
+        let mut process = spawned_for_good(driver(&folder));
         let (tell, told) = mpsc::channel();
         let stdout = process.stdout.take().expect("it is piped");
         // Until its end, so that it never waits for a reader.
-        std::thread::spawn(move || {
+        thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                 let _nobody_waits = tell.send(line);
             }
@@ -274,19 +306,40 @@ impl Driver {
             let _ended = (process.kill(), process.wait());
             panic!("chromedriver did not say on which port it listens");
         };
-        Driver { process, port, browser, folder }
+        Driver { process, port, browser, folder, cleaner }
     }
 
     /// By their ids: the driver is our child, and the browser's processes name our folder on their command lines.
     fn end(&mut self) {
         let _ended = (self.process.kill(), self.process.wait());
-        let ours = format!("--user-data-dir={}", self.folder.path().display());
+        let ours = format!("--user-data-dir={}", self.folder.display());
         let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
         for process in processes.filter(|process| is_of(&process.path(), &ours)) {
             let id = process.file_name().to_string_lossy().into_owned();
             let _ended = Command::new("kill").args(["-KILL", &id]).status();
         }
+        drop(self.cleaner.stdin.take());
+        let _removed = self.cleaner.wait();
     }
+}
+
+fn driver(folder: &Path) -> Command {
+    let mut command = Command::new("setpriv");
+    command.args(WITH_ITS_PARENT).args(["chromedriver", "--port=0"]);
+    command.env("HOME", folder).env("TMPDIR", folder).stdout(Stdio::piped()).stderr(Stdio::null());
+    command
+}
+
+/// By a thread that never ends: for the kernel that is the parent, and a test's thread ends with its test.
+fn spawned_for_good(mut command: Command) -> Child {
+    let (tell, told) = mpsc::channel();
+    thread::spawn(move || {
+        let _nobody_waits = tell.send(command.spawn());
+        loop {
+            thread::park();
+        }
+    });
+    told.recv().expect("it sends before it waits").expect("it was found on PATH")
 }
 
 fn is_of(process: &Path, argument: &str) -> bool {
