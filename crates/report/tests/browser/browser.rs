@@ -77,7 +77,7 @@ impl Browser {
             return None;
         }
         let mut started = STARTED.lock().unwrap_or_else(|failed| {
-            // Nobody knows what a test that failed has left of it.
+            // What a test that failed has left of it is not known.
             let mut started = failed.into_inner();
             *started = None;
             STARTED.clear_poison();
@@ -274,7 +274,7 @@ struct Driver {
     /// What it starts the browser by.
     browser: PathBuf,
     folder: PathBuf,
-    /// Removes the folder once nobody holds its input, which a process that is killed does not either.
+    /// Removes the folder once its input is closed, which the end of this process does too.
     cleaner: Child,
 }
 

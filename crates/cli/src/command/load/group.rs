@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     sync::atomic::AtomicBool,
     time::Duration,
 };
@@ -13,6 +13,7 @@ use tare_agent::{AGENTS_MAX, ControlError, Token, job::ServerName, token};
 use tare_cluster::{GroupPlan, GroupPod, GroupService, LoadGroup, MachineClass, Machines, Waits};
 use tare_host::{signals, spelling::suggestion};
 use tare_load::{Load, units::spell_duration};
+use tare_service::launch::SERVE_ON;
 
 use super::{
     Args, Job, TOKEN_VARIABLE, agent_token, agents,
@@ -172,7 +173,7 @@ fn plan(args: &Args, job: &Job, port: u16) -> anyhow::Result<GroupPlan> {
         let name = group.service_class.as_ref().unwrap_or(&group.generators[0].class);
         let class = class(name).context("--service-class")?;
         let command = service_command(args, command, port).context("--service")?;
-        anyhow::Ok(GroupService { class, command, port })
+        anyhow::Ok(GroupService { class, command, variables: variables(port), port })
     });
     Ok(GroupPlan {
         name: format!("load-{}", token::hex(&token::random::<NAME_BYTES>()?)),
@@ -199,6 +200,12 @@ fn class(machines: &Machines, name: &str) -> anyhow::Result<MachineClass> {
     found.cloned().with_context(|| format!("unknown class \"{name}\"{}", suggestion(name, names())))
 }
 
+/// What a service of the catalogue is given, which listens where other pods reach it.
+fn variables(port: u16) -> Vec<(String, String)> {
+    let everywhere = Ipv4Addr::UNSPECIFIED.to_string();
+    vec![("PORT".to_owned(), port.to_string()), (SERVE_ON.to_owned(), everywhere)]
+}
+
 /// An agent that starts the service and reads its CPU time.
 fn service_command(args: &Args, command: &str, port: u16) -> anyhow::Result<Vec<String>> {
     let words =
@@ -207,7 +214,7 @@ fn service_command(args: &Args, command: &str, port: u16) -> anyhow::Result<Vec<
     let words = match words.as_slice() {
         [name] if name == RAW_SOCKET => {
             let port = port.to_string();
-            let own = [PROGRAM, RAW_SOCKET, "--address", "0.0.0.0", "--port", &port];
+            let own = [PROGRAM, RAW_SOCKET, "--port", &port];
             let contract = args.request.contract.iter().flat_map(|name| ["--contract", name]);
             own.into_iter().chain(contract).map(str::to_owned).collect()
         }

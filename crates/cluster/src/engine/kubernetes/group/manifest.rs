@@ -41,6 +41,7 @@ pub(super) struct Part<'a> {
     pub(super) class: &'a MachineClass,
     pub(super) pods: usize,
     pub(super) command: &'a [String],
+    pub(super) variables: &'a [(String, String)],
     /// It is open once a pod has started.
     pub(super) port: u16,
 }
@@ -53,6 +54,7 @@ pub(super) fn service(plan: &GroupPlan) -> Option<Part<'_>> {
         class: &service.class,
         pods: 1,
         command: &service.command,
+        variables: &service.variables,
         port: service.port,
     })
 }
@@ -66,6 +68,7 @@ pub(super) fn generators<'a>(plan: &'a GroupPlan, command: &'a [String]) -> Vec<
         class,
         pods: *pods,
         command,
+        variables: &[],
         port: plan.agent_port,
     };
     parts.map(part).collect()
@@ -114,7 +117,8 @@ pub(super) fn job(plan: &GroupPlan, part: &Part<'_>) -> Result<Job, EngineError>
 }
 
 fn container(plan: &GroupPlan, part: &Part<'_>) -> Result<Container, EngineError> {
-    let variables = vec![pod::token(plan.token_variable, &plan.secret)];
+    let own = part.variables.iter().map(|(name, value)| pod::variable(name, value.clone()));
+    let variables = std::iter::once(pod::token(plan.token_variable, &plan.secret)).chain(own).collect();
     Ok(Container {
         // It asks until the port is open, and never again: nothing else connects during the load.
         startup_probe: Some(Probe {

@@ -57,6 +57,8 @@ pub struct GroupPlan {
 pub struct GroupService {
     pub class: MachineClass,
     pub command: Vec<String>,
+    /// Variables of its environment, each with its value.
+    pub variables: Vec<(String, String)>,
     /// It is open once the service has started.
     pub port: u16,
 }

@@ -23,6 +23,7 @@ fn plan() -> GroupPlan {
         secret: "tare-load".to_owned(),
         token_variable: "TARE_AGENT_TOKEN",
         service: Some(GroupService {
+            variables: vec![("SERVE_ON".to_owned(), "0.0.0.0".to_owned())],
             class: class("arm"),
             command: words("tare agent -- ./server $(HOME)"),
             port: 8080,
