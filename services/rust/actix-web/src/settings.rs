@@ -66,7 +66,7 @@ where
     value.ok_or_else(|| format!("{name} must be an integer from {} to {}", range.start(), range.end()))
 }
 
-/// Where it listens: on this machine only, unless it is told another address.
+/// Where it listens: on 127.0.0.1, unless `SERVE_ON` names another address.
 fn serve_on() -> Result<Ipv4Addr, String> {
     let Some(text) = env::var_os("SERVE_ON").filter(|text| !text.is_empty()) else {
         return Ok(Ipv4Addr::LOCALHOST);
