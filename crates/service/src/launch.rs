@@ -31,8 +31,10 @@ const REACHED_WITHIN: Duration = Duration::from_secs(2);
 /// Number of further ports that are tried if one is in use.
 const PORT_ATTEMPTS: u32 = 8;
 
-/// The variable that names the address to listen on, where that is not 127.0.0.1 alone.
-pub const SERVE_ON: &str = "SERVE_ON";
+/// The variable, with its value, by which a service listens on all addresses, and not on 127.0.0.1 alone.
+pub fn everywhere() -> (String, String) {
+    ("SERVE_ON".to_owned(), Ipv4Addr::UNSPECIFIED.to_string())
+}
 
 /// The variable that gives the environment of each start a different length.
 const PADDING: &str = "TARE_PADDING";
@@ -253,7 +255,6 @@ fn start(
     env.push(("PORT".to_owned(), port.to_string()));
     env.push(("THREADS".to_owned(), settings.service_settings.threads.to_string()));
     env.push(("DELAY_MS".to_owned(), settings.service_settings.delay_ms.to_string()));
-    let everywhere = || (SERVE_ON.to_owned(), Ipv4Addr::UNSPECIFIED.to_string());
     env.extend((settings.serve_on != Ipv4Addr::LOCALHOST).then(everywhere));
     env.extend(of_protocol(service));
     env.extend(settings.contract.given_tables().filter_map(Table::variable));

@@ -14,14 +14,14 @@ use rustix::{
     process::Signal,
     thread::{LinkNameSpaceType, move_into_link_name_space},
 };
-use tare_host::{
-    cpus::{Pinning, available},
-    fixture::skip_always,
-};
+use tare_host::fixture::skip_always;
 
-use crate::support::{
-    Ended, Running, USUAL, Workspace, alone, experiment, fact, free_port, journal, row, send, start_under,
-    within,
+use crate::{
+    agents_in_experiments::{generator_cpus, of_kind},
+    support::{
+        Ended, Running, USUAL, Workspace, alone, experiment, fact, free_port, journal, row, send,
+        start_under, within,
+    },
 };
 
 /// Private addresses (RFC 1918) that only these namespaces have.
@@ -194,9 +194,7 @@ fn services_of_a_run_are_asked_from_another_network_in_every_protocol() {
         .replace("slices-per-block = 2", "slices-per-block = 1");
     workspace.write("experiments/tiny.toml", &text);
     workspace.tare(&["agent", "--new-token", "token"]).expect(0);
-    let cpus = Pinning::choose(&available(), 1, 1).generator;
-    let cpus = cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
-    let words = ["--keep", "--target", ADDRESSES[0], "--cpus", &cpus];
+    let words = ["--keep", "--target", ADDRESSES[0], "--cpus", &generator_cpus()];
     let agents = [0, 1].map(|_| apart.agent(1, workspace.root(), &words));
     let names = agents.each_ref().map(|(_, name)| name.as_str()).join(",");
     let words = ["run", "experiments/tiny.toml", "--agents", &names, "--token-file", "token", "--json"];
@@ -207,7 +205,7 @@ fn services_of_a_run_are_asked_from_another_network_in_every_protocol() {
     let report = ended.json();
     assert!(fact(&report, "Load from").starts_with("2 agents: 10.79.53.2:"), "{report}");
     let records = journal(&workspace.run());
-    assert!(records.iter().any(|record| record["kind"] == "sample"), "{records:?}");
+    assert!(!of_kind(&records, "sample").is_empty(), "{records:?}");
     for label in ROWS {
         assert_eq!(row(&report, label)["errors"], 0, "{label}: {report}");
         let is_loaded = |record: &&serde_json::Value| {

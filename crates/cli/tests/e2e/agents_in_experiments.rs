@@ -81,12 +81,12 @@ impl Agent {
     }
 }
 
-fn generator_cpus() -> String {
+pub fn generator_cpus() -> String {
     let cpus = Pinning::choose(&available(), 1, 1).generator;
     cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
 }
 
-fn of_kind<'a>(records: &'a [Value], kind: &str) -> Vec<&'a Value> {
+pub fn of_kind<'a>(records: &'a [Value], kind: &str) -> Vec<&'a Value> {
     records.iter().filter(|record| record["kind"] == kind).collect()
 }
 

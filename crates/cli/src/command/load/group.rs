@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    net::{IpAddr, Ipv4Addr, SocketAddr},
+    net::{IpAddr, SocketAddr},
     sync::atomic::AtomicBool,
     time::Duration,
 };
@@ -13,7 +13,7 @@ use tare_agent::{AGENTS_MAX, ControlError, Token, job::ServerName, token};
 use tare_cluster::{GroupPlan, GroupPod, GroupService, LoadGroup, MachineClass, Machines, Waits};
 use tare_host::{signals, spelling::suggestion};
 use tare_load::{Load, units::spell_duration};
-use tare_service::launch::SERVE_ON;
+use tare_service::launch::everywhere;
 
 use super::{
     Args, Job, TOKEN_VARIABLE, agent_token, agents,
@@ -202,8 +202,7 @@ fn class(machines: &Machines, name: &str) -> anyhow::Result<MachineClass> {
 
 /// What a service of the catalogue is given, which listens where other pods reach it.
 fn variables(port: u16) -> Vec<(String, String)> {
-    let everywhere = Ipv4Addr::UNSPECIFIED.to_string();
-    vec![("PORT".to_owned(), port.to_string()), (SERVE_ON.to_owned(), everywhere)]
+    vec![("PORT".to_owned(), port.to_string()), everywhere()]
 }
 
 /// An agent that starts the service and reads its CPU time.
