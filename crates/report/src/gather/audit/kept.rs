@@ -23,6 +23,8 @@ struct Sums {
     ns_max: f64,
     /// With what it works with on its CPUs.
     server_cpu_ns: f64,
+    /// In which the CPU time was counted.
+    counted_ns: f64,
 }
 
 /// The rows of a run at each of its loads. A row whose throughput its own report withholds was not published.
@@ -41,8 +43,7 @@ pub fn of_run(run: &StoredRun) -> Published {
             name: plan.rows[*row].label.clone(),
             test: point.describe(),
             load: load(&point.load, sums),
-            // What a rate is related to is what elapsed, and so is the CPU time.
-            cpus_used: (sums.server_cpu_ns > 0.0).then(|| sums.server_cpu_ns / sums.elapsed_ns),
+            cpus_used: (sums.server_cpu_ns > 0.0).then(|| sums.server_cpu_ns / sums.counted_ns),
             cpus: (!plan.is_sequential()).then_some(plan.pinning.server.len() as f64),
             ..sums.row()
         }
@@ -84,6 +85,10 @@ impl Sums {
         self.ns_max = self.ns_max.max(ns_max);
         let server_cpu_ns = sample.host.server_cpu_ns + sample.host.sharing_cpu_ns().unwrap_or(0);
         self.server_cpu_ns += server_cpu_ns as f64;
+        // From thaw to freeze, which is longer than the load: a garbage collector may go on after the last answer.
+        let counted_ns =
+            sample.host.accounting.map_or(sample.load.elapsed_ns, |accounting| accounting.wall_ns);
+        self.counted_ns += counted_ns as f64;
     }
 
     fn row(&self) -> Row {

@@ -1,9 +1,13 @@
 use std::path::Path;
 
 use tare_audit::{Doubt, Finding, audit, read};
+use tare_bench::record::Record;
 
 use super::*;
-use crate::write::text::{self, Look};
+use crate::{
+    gather::fixture,
+    write::text::{self, Look},
+};
 
 fn excerpt(path: &str) -> Published {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../audit/data").join(path);
@@ -34,14 +38,31 @@ fn a_figure_under_the_name_of_another_one_is_said_with_the_line_that_shows_it() 
 #[test]
 fn a_sentence_has_the_figures_of_its_doubt() {
     let published = excerpt("http-arena/baseline-4096.json");
-    let with = |used: f64| {
-        let finding = Finding { about: About::Row(0), doubt: Doubt::MoreCpu { used, cpus: 64.0 } };
+    let of = |used: f64, cpus: f64| {
+        let finding = Finding { about: About::Row(0), doubt: Doubt::MoreCpu { used, cpus } };
         let document = document(&published, &Audit { findings: vec![finding] }, &[]);
         let table = document.sections[1].table.clone().unwrap();
         table.values("findings").next().unwrap().text().unwrap().to_owned()
     };
+    let with = |used: f64| of(used, 64.0);
     assert!(with(66.8).starts_with("66.8 CPUs were busy, and the server had 64: "), "{}", with(66.8));
     assert!(with(70.0).starts_with("70 CPUs were busy, and the server had 64: "), "{}", with(70.0));
+    assert!(of(1.011, 1.0).starts_with("1.01 CPUs were busy, and the server had 1: "), "{}", of(1.011, 1.0));
+}
+
+#[test]
+fn a_service_that_works_on_after_its_last_answer_is_held_to_the_time_in_which_its_cpu_time_was_counted() {
+    let rules_broken = |wall_ns: u64| {
+        let mut run = fixture::kept(2);
+        for record in &mut run.records {
+            let Record::Sample(sample) = record else { continue };
+            sample.host.server_cpu_ns = 104_000_000;
+            sample.host.accounting.as_mut().unwrap().wall_ns = wall_ns;
+        }
+        audit(&of_run(&run)).findings.iter().filter(|finding| finding.doubt.rule() == Rule::CpuTime).count()
+    };
+    assert_eq!(rules_broken(105_000_000), 0, "100 ms of load, and 5 ms until it was frozen");
+    assert!(rules_broken(100_000_000) > 0);
 }
 
 #[test]

@@ -182,7 +182,7 @@ pub(super) fn sentence(doubt: &Doubt) -> String {
         ),
         Doubt::MoreCpu { used, cpus } => format!(
             "{} CPUs were busy, and the server had {}: CPU time was sampled over another time than the rate",
-            one_digit(used),
+            beyond(used, cpus),
             one_digit(cpus)
         ),
         Doubt::OtherRate { per_second: stated, counted_per_second } => {
@@ -228,6 +228,11 @@ pub(super) fn sentence(doubt: &Doubt) -> String {
 /// A count; below ten with a digit behind the point.
 fn whole(number: f64) -> String {
     if number < 10.0 { one_digit(number) } else { format!("{number:.0}") }
+}
+
+/// With as many digits as show that it is more.
+fn beyond(number: f64, bound: f64) -> String {
+    if one_digit(number) == one_digit(bound) { format!("{number:.2}") } else { one_digit(number) }
 }
 
 fn one_digit(number: f64) -> String {
