@@ -522,7 +522,7 @@ pub(crate) mod tests {
         for exchange in [body(ExpectedBody::Any), body(ExpectedBody::Exact(b"\xff\x00".to_vec()))] {
             assert_eq!(Listed::of(&exchange).unwrap().exchange().unwrap(), exchange);
         }
-        assert_eq!(Listed::of(&body(ExpectedBody::Json(serde_json::json!(1)))), None);
+        assert_eq!(Listed::of(&body(ExpectedBody::json(serde_json::json!(1)))), None);
     }
 
     #[test]

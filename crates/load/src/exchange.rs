@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::{
     http1::Response,
     pattern::JsonPattern,
-    same_json,
+    same_json::KnownJson,
     sequence::{Captured, MissingValue},
     text_pattern::TextPattern,
 };
@@ -75,7 +75,7 @@ pub enum ExpectedBody {
     /// Exactly these bytes.
     Exact(Vec<u8>),
     /// An equal JSON value: neither the order of keys nor white space matter, but `1` is not `1.0`.
-    Json(Value),
+    Json(KnownJson),
     /// A JSON value that fits this pattern.
     Pattern(JsonPattern),
     /// A body of this length, or a text of this form.
@@ -133,16 +133,21 @@ pub struct BodyShape {
 }
 
 impl ExpectedBody {
+    /// A JSON value that is equal to this one.
+    #[must_use]
+    pub fn json(value: Value) -> ExpectedBody {
+        ExpectedBody::Json(KnownJson::new(value))
+    }
+
     /// Whether `got` is right.
     #[must_use]
     pub fn accepts(&self, got: &[u8]) -> bool {
-        let is_json = |is_right: &dyn Fn(&Value) -> bool| {
-            serde_json::from_slice(got).is_ok_and(|got: Value| is_right(&got))
-        };
         match self {
             ExpectedBody::Exact(right) => right == got,
-            ExpectedBody::Json(right) => same_json::is_surely(right, got) || is_json(&|got| got == right),
-            ExpectedBody::Pattern(pattern) => is_json(&|got| pattern.matches(got)),
+            ExpectedBody::Json(right) => right.accepts(got),
+            ExpectedBody::Pattern(pattern) => {
+                serde_json::from_slice(got).is_ok_and(|got| pattern.matches(&got))
+            }
             ExpectedBody::Shape(shape) => {
                 shape.bytes.contains(&(got.len() as u64))
                     && shape.pattern.as_ref().is_none_or(|pattern| pattern.matches(got))
@@ -184,7 +189,7 @@ impl Expected {
                 let shown = &bytes[..bytes.len().min(crate::tally::SAMPLE_BYTES_MAX)];
                 format!("status {status} with {} bytes `{}`", bytes.len(), shown.escape_ascii())
             }
-            ExpectedBody::Json(value) => format!("status {status} with JSON equal to `{value}`"),
+            ExpectedBody::Json(right) => format!("status {status} with JSON equal to `{}`", right.value()),
             ExpectedBody::Pattern(pattern) => format!("status {status} with JSON like `{pattern}`"),
             ExpectedBody::Shape(shape) => format!("status {status} with {shape}"),
             ExpectedBody::Judged(Judged(judge)) => format!("status {status} with {}", judge.describe()),

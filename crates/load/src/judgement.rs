@@ -77,6 +77,8 @@ pub(crate) struct Judgement {
     verdict: Option<Failure>,
     has_body: bool,
     body_bytes: u64,
+    /// Whether a JSON body is another text than the one that most servers make of its value. Until then nothing of it is kept.
+    is_own_text: bool,
     /// The body so far where all of it is needed; the beginning of one that is wrong, or may turn out to be.
     body: Vec<u8>,
 }
@@ -89,6 +91,7 @@ impl Judgement {
         self.verdict = None;
         self.has_body = true;
         self.body_bytes = 0;
+        self.is_own_text = false;
         empty(&mut self.body);
     }
 
@@ -139,9 +142,8 @@ impl Judgement {
         }
         match expected {
             ExpectedBody::Any => {}
-            ExpectedBody::Json(_) | ExpectedBody::Pattern(_) | ExpectedBody::Judged(_) => {
-                self.body.extend_from_slice(part);
-            }
+            ExpectedBody::Json(right) => self.json(right.text(), before as usize, part),
+            ExpectedBody::Pattern(_) | ExpectedBody::Judged(_) => self.body.extend_from_slice(part),
             ExpectedBody::Shape(shape) if shape.pattern.is_some() => self.body.extend_from_slice(part),
             ExpectedBody::Shape(_) => self.keep_beginning(part),
             ExpectedBody::Exact(right) => {
@@ -157,6 +159,18 @@ impl Judgement {
                 self.keep_beginning(part);
             }
         }
+    }
+
+    fn json(&mut self, text: &[u8], before: usize, part: &[u8]) {
+        if !self.is_own_text {
+            // All before this part was of this text.
+            if text[before..].starts_with(part) {
+                return;
+            }
+            self.is_own_text = true;
+            self.body.extend_from_slice(&text[..before]);
+        }
+        self.body.extend_from_slice(part);
     }
 
     fn keep_beginning(&mut self, part: &[u8]) {
@@ -188,6 +202,13 @@ impl Judgement {
                     self.body.extend_from_slice(&right[..came]);
                 }
                 whole
+            }
+            ExpectedBody::Json(right) if !self.is_own_text => {
+                let whole = self.body_bytes == right.text().len() as u64;
+                if !whole {
+                    self.body.extend_from_slice(&right.text()[..self.body_bytes as usize]);
+                }
+                whole || self.is_as_before_or_right(expected, expectation.memo)
             }
             ExpectedBody::Shape(shape) if shape.pattern.is_none() => shape.bytes.contains(&self.body_bytes),
             ExpectedBody::Judged(Judged(judge)) if !judge.may_be_remembered() => {

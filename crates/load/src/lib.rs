@@ -53,6 +53,7 @@ pub use generator::{
 pub use latency::Histogram;
 pub use negotiated::{Handshakes, Negotiated};
 pub use protocol::Protocol;
+pub use same_json::KnownJson;
 pub use schedule::{Arrivals, Process, Profile, Schedule, Think};
 pub use sequence::{Captured, MissingValue};
 pub use split::Split;

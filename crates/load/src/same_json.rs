@@ -1,7 +1,9 @@
 //! Whether a text is JSON that is equal to a known value, without making a value of the text: for a list of fifty objects that is memory
 //! for five hundred strings, and most of the time.
 //!
-//! It only says what is certain. Where it does not, the text is to be read in full: it may be wrong, or have a key twice.
+//! Most servers write the members of an object in the order of the contract, and no white space. So the bytes of that text are compared
+//! first; then what came is compared with the value while it is read. That only says what is certain: where it does not, the text is to
+//! be read in full, as it may be wrong, or have a key twice.
 
 use std::fmt;
 
@@ -11,8 +13,49 @@ use serde_json::{Map, Number, Value};
 /// Of objects with more members it is not known which of them came.
 const MEMBERS_MAX: usize = u64::BITS as usize;
 
+/// A JSON value, and the text that most servers make of it.
+#[derive(Debug, Clone)]
+pub struct KnownJson {
+    value: Value,
+    text: Vec<u8>,
+}
+
+impl KnownJson {
+    /// What is equal to this value.
+    #[must_use]
+    pub fn new(value: Value) -> KnownJson {
+        let text = value.to_string().into_bytes();
+        KnownJson { value, text }
+    }
+
+    /// The value.
+    #[must_use]
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// Its members in their order, without white space.
+    #[must_use]
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    pub(crate) fn accepts(&self, got: &[u8]) -> bool {
+        got == self.text
+            || is_surely(&self.value, got)
+            || serde_json::from_slice(got).is_ok_and(|got: Value| got == self.value)
+    }
+}
+
+/// Two texts may be of one value: members have no order.
+impl PartialEq for KnownJson {
+    fn eq(&self, other: &KnownJson) -> bool {
+        self.value == other.value
+    }
+}
+
 /// Whether `text` is certainly equal to `right`.
-pub(crate) fn is_surely(right: &Value, text: &[u8]) -> bool {
+fn is_surely(right: &Value, text: &[u8]) -> bool {
     let mut reader = serde_json::Deserializer::from_slice(text);
     Right(right).deserialize(&mut reader).is_ok() && reader.end().is_ok()
 }
@@ -177,6 +220,15 @@ mod tests {
                 members.prop_map(|members| members.into_iter().collect()),
             ]
         })
+    }
+
+    #[test]
+    fn a_known_value_accepts_its_text_and_others_of_it() {
+        let known = KnownJson::new(json!({"a": [1, "é"], "b": null}));
+        assert_eq!(known.text(), r#"{"a":[1,"é"],"b":null}"#.as_bytes());
+        assert!(known.accepts(known.text()) && known.accepts(br#"{"b":null, "a":[1,"\u00e9"]}"#));
+        assert!(!known.accepts(br#"{"a":[1,"e"],"b":null}"#));
+        assert_eq!(known, KnownJson::new(json!({"b": null, "a": [1, "é"]})));
     }
 
     proptest! {

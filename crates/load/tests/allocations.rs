@@ -120,11 +120,11 @@ fn allocations(
 
 #[test]
 fn none_per_response() {
-    let json = || exchange(ExpectedBody::Json(serde_json::json!({"a": 1})));
+    let json = || exchange(ExpectedBody::json(serde_json::json!({"a": 1})));
     for (driver, protocol) in
         drivers().into_iter().flat_map(|driver| Protocol::ALL.map(|protocol| (driver, protocol)))
     {
-        for (exchange, body) in [(hello(), "Hello world!"), (json(), r#"{"a":1}"#)] {
+        for (exchange, body) in [(hello(), "Hello world!"), (json(), r#"{"a":1}"#), (json(), r#"{"a": 1}"#)] {
             let few = allocations(driver, protocol, &exchange, body, 100);
             let many = allocations(driver, protocol, &exchange, body, 10_000);
             println!("{protocol}, {}: {few} and {many}", driver.name());

@@ -189,7 +189,7 @@ fn every_connection_meets_every_exchange() {
     let named = |name: &str| Exchange {
         request: format!("GET /{name} HTTP/1.1\r\n\r\n").into_bytes(),
         name: name.to_owned(),
-        ..exchange(ExpectedBody::Json(serde_json::json!({ "name": name })))
+        ..exchange(ExpectedBody::json(serde_json::json!({ "name": name })))
     };
     let target = serve(|mut peer| {
         let mut head = vec![];

@@ -85,8 +85,8 @@ mod tests {
         let response = parse_response(answer, false, false).unwrap().unwrap().0;
         let right = |status, body| is_right(&Expected { status, body }, &response);
         assert!(right(200, ExpectedBody::Any) && !right(204, ExpectedBody::Any));
-        assert!(right(200, ExpectedBody::Json(serde_json::json!({ "a": [1, 2] }))));
-        assert!(!right(200, ExpectedBody::Json(serde_json::json!({ "a": [2, 1] }))));
+        assert!(right(200, ExpectedBody::json(serde_json::json!({ "a": [1, 2] }))));
+        assert!(!right(200, ExpectedBody::json(serde_json::json!({ "a": [2, 1] }))));
         assert!(!right(200, ExpectedBody::Exact(b"{\"a\":[1,2]}".to_vec())), "other bytes of the same value");
     }
 

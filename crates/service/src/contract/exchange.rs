@@ -166,7 +166,7 @@ impl Body {
             Body::Exact(template) => ExpectedBody::Exact(template.fill(values).into_bytes()),
             Body::Json(template) => {
                 let value = serde_json::from_str(&template.fill_json(values));
-                ExpectedBody::Json(value.expect("tried when the contract was read"))
+                ExpectedBody::json(value.expect("tried when the contract was read"))
             }
             Body::Pattern { template, extra } => {
                 let value = serde_json::from_str(&template.fill_json(values));
@@ -276,7 +276,7 @@ fn example(shape: &BodyShape) -> Option<String> {
 fn bytes_of(exchange: &Exchange) -> usize {
     let body = match &exchange.expected.body {
         ExpectedBody::Exact(body) => body.len(),
-        ExpectedBody::Json(value) => json_bytes(value),
+        ExpectedBody::Json(right) => json_bytes(right.value()) + right.text().len(),
         _ => 0,
     };
     2 * exchange.request.len() + body

@@ -200,7 +200,7 @@ fn a_request_has_the_headers_of_the_contract_and_no_others() {
         text(&exchange),
         "POST /test HTTP/1.1\r\nHost: a:1\r\nConnection: Keep-Alive\r\nx: 2\r\nContent-Length: 7\r\n\r\n{\"a\":7}"
     );
-    assert_eq!(exchange.expected.body, ExpectedBody::Json(serde_json::json!({ "b": 7 })));
+    assert_eq!(exchange.expected.body, ExpectedBody::json(serde_json::json!({ "b": 7 })));
 }
 
 #[test]

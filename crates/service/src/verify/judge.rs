@@ -121,7 +121,7 @@ fn framing(response: &Response) -> Result<(), String> {
 fn body(got: &[u8], expected: &ExpectedBody) -> Vec<String> {
     match expected {
         ExpectedBody::Exact(expected) if expected != got => vec![bytes_differ(expected, got)],
-        ExpectedBody::Json(expected) => json_differs(got, &JsonPattern::new(expected.clone(), false)),
+        ExpectedBody::Json(expected) => json_differs(got, &JsonPattern::new(expected.value().clone(), false)),
         ExpectedBody::Pattern(pattern) => json_differs(got, pattern),
         ExpectedBody::Shape(shape) if !expected.accepts(got) => {
             vec![format!("expected {shape}, got {} bytes: {}", got.len(), quote(got))]
@@ -167,7 +167,7 @@ mod tests {
     }
 
     fn json(expected: Value, got: &str) -> String {
-        body(got.as_bytes(), &ExpectedBody::Json(expected)).join("; ")
+        body(got.as_bytes(), &ExpectedBody::json(expected)).join("; ")
     }
 
     #[test]
@@ -256,7 +256,7 @@ mod tests {
             row_sets: Vec::new(),
             encodings: Vec::new(),
         };
-        let expected = Expected { status: 200, body: ExpectedBody::Json(json!({"a": 1})) };
+        let expected = Expected { status: 200, body: ExpectedBody::json(json!({"a": 1})) };
         let length = body.len();
         let head = format!(
             "HTTP/1.1 {status} x\r\nContent-Type: {content_type}\r\nContent-Length: {length}\r\n\r\n"
@@ -300,7 +300,7 @@ mod tests {
     proptest! {
         #[test]
         fn two_values_differ_somewhere_unless_they_are_equal(one in any_json(), other in any_json()) {
-            prop_assert_eq!(body(one.to_string().as_bytes(), &ExpectedBody::Json(other.clone())).is_empty(), one == other);
+            prop_assert_eq!(body(one.to_string().as_bytes(), &ExpectedBody::json(other.clone())).is_empty(), one == other);
         }
 
         #[test]

@@ -205,12 +205,39 @@ mod tests {
 
     #[test]
     fn equal_json_in_any_order() {
-        let exchange = exchange(ExpectedBody::Json(serde_json::json!({"a": 1, "b": [true]})));
+        let exchange = exchange(ExpectedBody::json(serde_json::json!({"a": 1, "b": [true]})));
         let mut memo = Memo::default();
         for _ in 0..2 {
             assert_eq!(judge(&exchange, &mut memo, &[&response(r#"{ "b": [true], "a": 1 }"#)]).0, RIGHT);
             assert_eq!(judge(&exchange, &mut memo, &[&response(r#"{"b":[true],"a":2}"#)]).0, WRONG);
             assert_eq!(judge(&exchange, &mut memo, &[&response("")]).0, WRONG);
+        }
+    }
+
+    #[test]
+    fn json_whole_and_in_pieces_in_the_text_of_most_servers_and_in_another() {
+        let right = serde_json::json!({"a": 1, "b": -0.0});
+        let exchange = exchange(ExpectedBody::json(right.clone()));
+        for body in [
+            r#"{"a":1,"b":-0.0}"#,
+            r#"{"b":-0.0,"a":1}"#,
+            r#"{"a":1,"b":-0}"#,
+            r#"{"a":1, "b":-0.0}"#,
+            r#"{"a":1,"b":-0.0} "#,
+            r#"{"a":1,"b":-0.0}}"#,
+            r#"{"a":1,"b":-0.0"#,
+            r#"{"a":1,"b":-0.1}"#,
+            r#"{"a":2,"b":-0.0}"#,
+            "",
+        ] {
+            let is_right = serde_json::from_str(body).is_ok_and(|got: serde_json::Value| got == right);
+            let bytes = response(body);
+            let mut memo = Memo::default();
+            for cut in 1..bytes.len() {
+                let (outcome, got) = judge(&exchange, &mut memo, &[&bytes[..cut], &bytes[cut..]]);
+                assert_eq!(outcome, if is_right { RIGHT } else { WRONG }, "{body} cut at {cut}");
+                assert!(is_right || got == body.as_bytes(), "{body} cut at {cut}: {}", got.escape_ascii());
+            }
         }
     }
 

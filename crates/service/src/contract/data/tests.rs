@@ -74,7 +74,7 @@ fn an_exchange_is_of_one_row() {
         let [name, price] = [1, 2].map(|column| table(&contract).row(id - 1)[column].clone());
         let price: u64 = price.parse().unwrap();
         let right = serde_json::json!({"id": id, "name": name, "price": price});
-        assert_eq!(exchange.expected.body, ExpectedBody::Json(right));
+        assert_eq!(exchange.expected.body, ExpectedBody::json(right));
         rows.insert(id);
     }
     assert!(rows.len() > 150, "of 1000 rows 200 are drawn: {}", rows.len());
