@@ -6,12 +6,14 @@
 //! that takes each latency for an observation finds differences between equal arms; what is exchanged here is whole runs. The
 //! ordinary test of each pair is printed beside it, for what it is worth.
 //!
-//! Give the server and the agents CPUs of their own (`--server-cpu`, `--agent-cpus`). With two CPUs and nothing pinned, two agents were
-//! 10 us faster at the median than one in 8 of 10 pairs. Where the kernel places them was not looked at.
+//! The server and each agent need a CPU of their own (`--server-cpu`, `--agent-cpus`). On two CPUs a server that answers at once shows that
+//! two agents share one: microseconds at the median, either way. A server with a queue (`--service-time`) shows whether requests come as
+//! one agent would send them, as a burst makes all that follow wait.
 //!
 //! Not a test: it is run by hand on a machine that does nothing else. `cargo run --release -p tare-agents-compared -- --help`
 
 mod compare;
+mod queue;
 mod runs;
 
 use std::path::PathBuf;
@@ -50,6 +52,9 @@ struct Args {
     /// Load this server, and do not start the raw-socket server
     #[arg(long)]
     url: Option<String>,
+    /// Load a server that handles one request after the other, each for a random time of this mean, and not the raw-socket server
+    #[arg(long, value_parser = parse_duration, conflicts_with_all = ["url", "server_cpu"])]
+    service_time: Option<std::time::Duration>,
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Pin the server to this CPU. Where the kernel places server and generators decides more of a latency than their number does
@@ -88,9 +93,21 @@ fn main() -> anyhow::Result<ExitCode> {
          the smallest D that would have been found: {:.4}",
         args.pairs, result.ks, result.ks_p, result.ad, result.ad_p, result.ks_critical
     );
+    note_shared_cpus(args.agents);
     let differ = result.ks_p < LEVEL || result.ad_p < LEVEL;
     println!("{}", if differ { "the latencies differ at 5%" } else { "no difference at 5%" });
     Ok(if differ { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// What is then found may be of the CPUs, and not of how the load is divided.
+fn note_shared_cpus(agents: usize) {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    if cpus < agents + 1 {
+        println!(
+            "note: a server and {agents} agents share {cpus} CPUs: agents wait for each other there, and wake each other's CPU, which \
+             one agent does not; a server that takes some time of its own (--service-time) shows less of that"
+        );
+    }
 }
 
 fn line(pair: usize, one_first: bool, one: &Run, several: &Run) -> String {

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -11,8 +11,8 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use hdrhistogram::serialization::Deserializer;
 use tempfile::TempDir;
 
-use crate::Args;
 use crate::compare::Run;
+use crate::{Args, queue};
 
 const READY: Duration = Duration::from_secs(10);
 /// Not one that the kernel gives to clients.
@@ -35,6 +35,31 @@ impl Drop for Started {
     }
 }
 
+/// A program that ends with this one, however that ends.
+fn leashed(program: &Path) -> Command {
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "KILL", "--"]).arg(program);
+    command
+}
+
+/// The server of the arguments: a program, or a thread of this one.
+fn serve(args: &Args, tare: &Path) -> anyhow::Result<Option<Started>> {
+    if let Some(mean) = args.service_time {
+        queue::serve(PORT, mean, args.seed).with_context(|| format!("port {PORT}"))?;
+        return Ok(None);
+    }
+    let mut command = match args.server_cpu {
+        None => leashed(tare),
+        Some(cpu) => {
+            let mut command = leashed(Path::new("taskset"));
+            command.args(["-c", &cpu.to_string()]).arg(tare);
+            command
+        }
+    };
+    command.args(["raw-socket", "--port", &PORT.to_string()]);
+    Ok(Some(Started(command.spawn()?)))
+}
+
 /// The server, the token, and how each run is made.
 pub(crate) struct Ground<'a> {
     args: &'a Args,
@@ -53,18 +78,7 @@ impl<'a> Ground<'a> {
         ensure!(made.success(), "no token could be made");
         let (url, server) = match &args.url {
             Some(url) => (url.clone(), None),
-            None => {
-                let mut command = match args.server_cpu {
-                    None => Command::new(&tare),
-                    Some(cpu) => {
-                        let mut command = Command::new("taskset");
-                        command.args(["-c", &cpu.to_string()]).arg(&tare);
-                        command
-                    }
-                };
-                command.args(["raw-socket", "--port", &PORT.to_string()]);
-                (format!("http://127.0.0.1:{PORT}/"), Some(Started(command.spawn()?)))
-            }
+            None => (format!("http://127.0.0.1:{PORT}/"), serve(args, &tare)?),
         };
         let ground = Ground { args, tare, folder, url, _server: server };
         if args.url.is_none() {
@@ -83,7 +97,7 @@ impl<'a> Ground<'a> {
 
     /// An agent that listens, and its address.
     fn agent(&self) -> anyhow::Result<(Started, String)> {
-        let mut command = Command::new(&self.tare);
+        let mut command = leashed(&self.tare);
         command.args(["agent", "--token-file"]).arg(self.token());
         if let Some(cpus) = &self.args.agent_cpus {
             command.args(["--cpus", cpus]);
@@ -107,7 +121,7 @@ impl<'a> Ground<'a> {
             Arm::One => 1,
         };
         let agents = (0..count).map(|_| self.agent()).collect::<anyhow::Result<Vec<_>>>()?;
-        let mut command = Command::new(&self.tare);
+        let mut command = leashed(&self.tare);
         command.args(["load", "--json", "--quiet", "--arrivals", "poisson", "--warm-up", "500ms"]);
         command.args(["-R", &rate.to_string(), "-c", &connections.to_string(), "--seed", &seed.to_string()]);
         command.args(["-d", &format!("{}ms", duration.as_millis())]);
