@@ -5,10 +5,14 @@
 //! first; then what came is compared with the value while it is read. That only says what is certain: where it does not, the text is to
 //! be read in full, as it may be wrong, or have a key twice.
 
+mod row;
+
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
+use serde_json::{Number, Value};
+
+use row::{Member, Node, Row};
 
 /// Of objects with more members it is not known which of them came.
 const MEMBERS_MAX: usize = u64::BITS as usize;
@@ -18,6 +22,7 @@ const MEMBERS_MAX: usize = u64::BITS as usize;
 pub struct KnownJson {
     value: Value,
     text: Vec<u8>,
+    row: Row,
 }
 
 impl KnownJson {
@@ -25,7 +30,7 @@ impl KnownJson {
     #[must_use]
     pub fn new(value: Value) -> KnownJson {
         let text = value.to_string().into_bytes();
-        KnownJson { value, text }
+        KnownJson { text, row: Row::of(&value), value }
     }
 
     /// The value.
@@ -40,11 +45,17 @@ impl KnownJson {
         &self.text
     }
 
+    /// What it takes in memory beside the value.
+    #[must_use]
+    pub fn bytes_beside_value(&self) -> usize {
+        self.text.len() + self.row.bytes()
+    }
+
     pub(crate) fn accepts(&self, got: &[u8]) -> bool {
         // Encoders that write to a stream end with a new line.
         let is_text = |got: &[u8]| got.strip_prefix(&*self.text).is_some_and(is_white_space);
         is_text(got)
-            || is_surely(&self.value, got)
+            || is_surely(&self.row, got)
             || serde_json::from_slice(got).is_ok_and(|got: Value| got == self.value)
     }
 }
@@ -61,23 +72,30 @@ impl PartialEq for KnownJson {
     }
 }
 
-/// Whether `text` is certainly equal to `right`.
-fn is_surely(right: &Value, text: &[u8]) -> bool {
+/// Whether `text` is certainly equal to the value of `row`.
+fn is_surely(row: &Row, text: &[u8]) -> bool {
     let mut reader = serde_json::Deserializer::from_slice(text);
-    Right(right).deserialize(&mut reader).is_ok() && reader.end().is_ok()
+    Right { row, at: 0 }.deserialize(&mut reader).is_ok() && reader.end().is_ok()
 }
 
-/// Reads what is equal to it, and fails for everything else.
+/// Reads what is equal to the value at this place, and fails for everything else.
 #[derive(Clone, Copy)]
-struct Right<'a>(&'a Value);
+struct Right<'a> {
+    row: &'a Row,
+    at: usize,
+}
 
-impl Right<'_> {
+impl<'a> Right<'a> {
+    fn node(self) -> &'a Node {
+        self.row.node(self.at)
+    }
+
     fn equals<E: Error>(self, is_equal: bool) -> Result<(), E> {
         if is_equal { Ok(()) } else { Err(E::custom("another value")) }
     }
 
     fn is_number(self, got: Option<Number>) -> bool {
-        matches!(self.0, Value::Number(right) if got.as_ref() == Some(right))
+        matches!(self.node(), Node::Number(right) if got.as_ref() == Some(right))
     }
 }
 
@@ -93,15 +111,15 @@ impl<'de> Visitor<'de> for Right<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)
+        f.write_str("the value that is known")
     }
 
     fn visit_unit<E: Error>(self) -> Result<(), E> {
-        self.equals(self.0.is_null())
+        self.equals(matches!(self.node(), Node::Null))
     }
 
     fn visit_bool<E: Error>(self, got: bool) -> Result<(), E> {
-        self.equals(self.0.as_bool() == Some(got))
+        self.equals(matches!(self.node(), Node::Bool(right) if *right == got))
     }
 
     fn visit_u64<E: Error>(self, got: u64) -> Result<(), E> {
@@ -117,61 +135,60 @@ impl<'de> Visitor<'de> for Right<'_> {
     }
 
     fn visit_str<E: Error>(self, got: &str) -> Result<(), E> {
-        self.equals(self.0.as_str() == Some(got))
+        self.equals(self.row.is_text(self.at, got))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut got: A) -> Result<(), A::Error> {
-        let Value::Array(right) = self.0 else { return self.equals(false) };
-        for element in right {
-            let came = got.next_element_seed(Right(element))?;
+        let Node::Array { after } = *self.node() else { return self.equals(false) };
+        let mut at = self.at + 1;
+        while at < after {
+            let came = got.next_element_seed(Right { at, ..self })?;
             self.equals(came.is_some())?;
+            at = self.row.after(at);
         }
         let more = got.next_element::<IgnoredAny>()?;
         self.equals(more.is_none())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut got: A) -> Result<(), A::Error> {
-        let Value::Object(right) = self.0 else { return self.equals(false) };
-        self.equals(right.len() <= MEMBERS_MAX)?;
-        let mut came = 0_u64;
-        while let Some((place, value)) =
-            got.next_key_seed(MemberOf { right, next: came.count_ones() as usize })?
-        {
-            self.equals(came & (1 << place) == 0)?;
-            came |= 1 << place;
-            got.next_value_seed(Right(value))?;
+        let Node::Object { members, .. } = *self.node() else { return self.equals(false) };
+        self.equals(members <= MEMBERS_MAX)?;
+        let (mut came, mut next) = (0_u64, Member { place: 0, at: self.at + 1 });
+        while let Some(member) = got.next_key_seed(Name { of: self, next })? {
+            self.equals(came & (1 << member.place) == 0)?;
+            came |= 1 << member.place;
+            got.next_value_seed(Right { at: member.at + 1, ..self })?;
+            next = self.row.next(member);
         }
-        self.equals(came.count_ones() as usize == right.len())
+        self.equals(came.count_ones() as usize == members)
     }
 }
 
-/// Reads the name of a member: its place and value.
-struct MemberOf<'a> {
-    right: &'a Map<String, Value>,
+/// Reads the name of a member.
+struct Name<'a> {
+    of: Right<'a>,
     /// Most servers write members in the order in which the contract has them.
-    next: usize,
+    next: Member,
 }
 
-impl<'de, 'a> DeserializeSeed<'de> for MemberOf<'a> {
-    type Value = (usize, &'a Value);
+impl<'de> DeserializeSeed<'de> for Name<'_> {
+    type Value = Member;
 
-    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Self::Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Member, D::Error> {
         reader.deserialize_str(self)
     }
 }
 
-impl<'a> Visitor<'_> for MemberOf<'a> {
-    type Value = (usize, &'a Value);
+impl Visitor<'_> for Name<'_> {
+    type Value = Member;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the name of a member")
     }
 
-    fn visit_str<E: Error>(self, got: &str) -> Result<Self::Value, E> {
-        let members = || self.right.iter().enumerate();
-        let mut members = members().skip(self.next).chain(members().take(self.next));
-        let found = members.find(|(_, (name, _))| *name == got);
-        found.map(|(place, (_, value))| (place, value)).ok_or_else(|| E::custom("another member"))
+    fn visit_str<E: Error>(self, got: &str) -> Result<Member, E> {
+        let Right { row, at } = self.of;
+        row.member(at, got, self.next).ok_or_else(|| E::custom("another member"))
     }
 }
 
@@ -182,10 +199,15 @@ mod tests {
 
     use super::*;
 
+    fn surely(right: &Value, text: &[u8]) -> bool {
+        is_surely(&Row::of(right), text)
+    }
+
     #[test]
     fn order_and_white_space_do_not_matter_and_everything_else_does() {
         let right = json!({"a": [1, -2, 2.5, "é\n", null, true, {}], "b": {"c": []}});
-        let is_surely = |text: &str| is_surely(&right, text.as_bytes());
+        let row = Row::of(&right);
+        let is_surely = |text: &str| is_surely(&row, text.as_bytes());
         assert!(is_surely(r#"{"a":[1,-2,2.5,"é\n",null,true,{}],"b":{"c":[]}}"#));
         assert!(is_surely(r#" { "b" : {"c":[ ]}, "a":[1,-2,2.50,"\u00e9\u000a",null,true,{ }] } "#));
         for other in [
@@ -201,14 +223,14 @@ mod tests {
         ] {
             assert!(!is_surely(other), "{other}");
         }
-        assert!(!super::is_surely(&json!("a"), b"null") && !super::is_surely(&json!(1), b"\xff"));
+        assert!(!surely(&json!("a"), b"null") && !surely(&json!(1), b"\xff"));
     }
 
     #[test]
     fn of_what_has_a_name_twice_nothing_is_certain() {
-        assert!(!is_surely(&json!({"a": 1}), br#"{"a":1,"a":1}"#));
-        assert!(!is_surely(&json!({"a": 1}), br#"{"a":2,"a":1}"#));
-        assert!(!is_surely(&json!({"a": 1, "b": 2}), br#"{"a":1,"a":1}"#));
+        assert!(!surely(&json!({"a": 1}), br#"{"a":1,"a":1}"#));
+        assert!(!surely(&json!({"a": 1}), br#"{"a":2,"a":1}"#));
+        assert!(!surely(&json!({"a": 1, "b": 2}), br#"{"a":1,"a":1}"#));
     }
 
     fn value() -> impl Strategy<Value = Value> {
@@ -244,19 +266,19 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_certain_is_equal(right in value(), other in value()) {
-            prop_assert_eq!(is_surely(&right, other.to_string().as_bytes()), right == other);
+            prop_assert_eq!(surely(&right, other.to_string().as_bytes()), right == other);
         }
 
         #[test]
         fn an_equal_value_is_certain(right in value()) {
             let pretty = serde_json::to_string_pretty(&right).unwrap();
-            prop_assert!(is_surely(&right, pretty.as_bytes()));
+            prop_assert!(surely(&right, pretty.as_bytes()));
         }
 
         #[test]
         fn no_bytes_are_too_much(right in value(), text in prop::collection::vec(any::<u8>(), 0..40)) {
             let got = serde_json::from_slice::<Value>(&text);
-            prop_assert!(!is_surely(&right, &text) || got.unwrap() == right);
+            prop_assert!(!surely(&right, &text) || got.unwrap() == right);
         }
     }
 }

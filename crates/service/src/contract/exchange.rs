@@ -276,7 +276,7 @@ fn example(shape: &BodyShape) -> Option<String> {
 fn bytes_of(exchange: &Exchange) -> usize {
     let body = match &exchange.expected.body {
         ExpectedBody::Exact(body) => body.len(),
-        ExpectedBody::Json(right) => json_bytes(right.value()) + right.text().len(),
+        ExpectedBody::Json(right) => json_bytes(right.value()) + right.bytes_beside_value(),
         _ => 0,
     };
     2 * exchange.request.len() + body
