@@ -7,6 +7,7 @@
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -21,6 +22,8 @@ namespace ssl = boost::asio::ssl;
 using net::ip::tcp;
 
 constexpr std::chrono::hours idle_limit(1);
+// A read takes as much as the buffer has room for, and 512 bytes where it has none yet.
+constexpr std::size_t read_bytes = 64 * 1024;
 
 // What all sessions share; null is what the service was started without.
 struct Shared {
@@ -33,7 +36,7 @@ struct Shared {
 template <typename Derived>
 class Session {
  public:
-  explicit Session(const Shared& shared) : shared_(shared) {}
+  explicit Session(const Shared& shared) : shared_(shared) { buffer_.reserve(read_bytes); }
 
  protected:
   void read() {
