@@ -22,11 +22,13 @@ struct Queue {
 impl Queue {
     /// When the answer to a request is due that came at `now`.
     fn take(&mut self, now: Instant) -> Instant {
-        // Above 0, so that its logarithm is a number.
-        let uniform = ((self.random.draw() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-        self.free_at = self.free_at.max(now) + self.service_time_mean.mul_f64(-uniform.ln());
+        self.free_at = self.free_at.max(now) + exponential(&mut self.random, self.service_time_mean);
         self.free_at
     }
+}
+
+fn exponential(random: &mut SplitMix64, mean: Duration) -> Duration {
+    mean.mul_f64(-random.unit_open().ln())
 }
 
 /// Serves on this port of 127.0.0.1 until the program ends.
@@ -74,8 +76,7 @@ mod tests {
         let mut now = second;
         let (mut in_system, count) = (Duration::ZERO, 200_000);
         for _ in 0..count {
-            let uniform = ((arrivals.draw() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-            now += (2 * service_time_mean).mul_f64(-uniform.ln());
+            now += exponential(&mut arrivals, 2 * service_time_mean);
             in_system += queue.take(now) - now;
         }
         let mean = in_system / count;
