@@ -90,6 +90,16 @@ pub struct Pilot {
     pub wrong_aside: Option<Box<LoadResult>>,
 }
 
+impl Pilot {
+    /// The fewest windows that can show whether a service is steady.
+    pub const WINDOWS_MIN: usize = 12;
+
+    /// Whether it ended before it could show that.
+    pub fn was_cut_short(&self) -> bool {
+        self.steady_after_ns.is_none() && self.answered.len() < Pilot::WINDOWS_MIN
+    }
+}
+
 /// What client and service agreed on, and how often.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

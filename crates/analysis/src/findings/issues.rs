@@ -232,6 +232,11 @@ pub enum RunIssue {
     ProcessesKept {
         rows: Vec<KeptProcesses>,
     },
+    /// The budget left the pilots of these rows less time than it takes to see whether a service is steady.
+    PilotsCutShort {
+        rows: Vec<String>,
+        needed_seconds: f64,
+    },
     /// A row is distinguished from itself.
     TwinSeparated {
         original: String,
@@ -356,6 +361,7 @@ impl RunIssue {
             | RunIssue::BlocksCut { .. }
             | RunIssue::CpuTime(_)
             | RunIssue::ProcessesKept { .. }
+            | RunIssue::PilotsCutShort { .. }
             | RunIssue::AlreadyRunning { .. }
             | RunIssue::Scaled { .. }
             | RunIssue::OtherLoad { .. }

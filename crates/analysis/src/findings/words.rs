@@ -130,6 +130,7 @@ impl fmt::Display for RunIssue {
             }
             Is::CpuTime(accounting) => cpu_time(accounting),
             Is::ProcessesKept { rows } => processes_kept(rows),
+            Is::PilotsCutShort { rows, needed_seconds } => pilots_cut_short(rows, *needed_seconds),
             Is::TwinSeparated { original, twin, by, value, low, high } => {
                 twin_separated([original, twin], *by, [*value, *low, *high])
             }
@@ -465,6 +466,14 @@ fn processes_kept(rows: &[KeptProcesses]) -> String {
         "slow to warm up, so a process was kept for several blocks: {}; their intervals count starts (Student's t), not \
          blocks",
         each.collect::<Vec<_>>().join(", ")
+    )
+}
+
+fn pilots_cut_short(rows: &[String], needed_seconds: f64) -> String {
+    format!(
+        "the budget left less than {needed_seconds:.1} s for each pilot, so how long a warm-up takes is not known of {}; a longer \
+         --budget finds it out",
+        rows.join(", ")
     )
 }
 

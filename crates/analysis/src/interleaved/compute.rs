@@ -78,6 +78,7 @@ pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &Row
     findings.extend(twin.as_ref().and_then(Twin::issue));
     findings.extend(accounting.map(RunIssue::CpuTime));
     findings.extend(starts::kept(rows.iter()));
+    findings.extend(starts::cut_short(kept));
     Report {
         reference: plan.reference().to_owned(),
         blocks: reference.len().max(rows.iter().map(|row| row.blocks).max().unwrap_or(0)),

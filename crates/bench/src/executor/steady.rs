@@ -13,6 +13,8 @@
 
 use tare_stats::{EstimateError, summary};
 
+use crate::record::Pilot;
+
 /// The floor of some windows is the quantile below which this share of them lies.
 const FLOOR: f64 = 0.2;
 /// Two floors are the same within this share, or within the noise, which is at most the second.
@@ -23,7 +25,7 @@ const BESIDE_WINDOWS: usize = 2;
 /// The standard deviation of a normal distribution is this multiple of the median of its absolute values.
 const OF_NORMAL: f64 = 1.4826;
 /// It must have been steady for as long as it took to become so, and for this many windows.
-const STEADY_WINDOWS_MIN: usize = 12;
+const STEADY_WINDOWS_MIN: usize = Pilot::WINDOWS_MIN;
 /// A service whose first window cost this multiple of its floor is one that compiles, and such a one rests on plateaus on its way
 /// (code of the first compiler, until the second has its turn).
 const COMPILES_FROM: f64 = 2.0;

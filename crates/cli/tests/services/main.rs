@@ -167,7 +167,7 @@ fn the_quick_experiment_measures_real_services() {
     let (out, short) = (folder.path().join("out"), folder.path().join("quick.toml"));
     // The budget of a file leaves the fewest blocks, that of the command line would not.
     let quick = std::fs::read_to_string(real_root().join("experiments/quick.toml")).unwrap();
-    std::fs::write(&short, quick.replacen("= \"5m\"", "= \"1s\"", 1)).unwrap();
+    std::fs::write(&short, quick.replacen("= \"3m\"", "= \"1s\"", 1)).unwrap();
     let services = ["--services", "hyper,node-http", "--seed", "1"];
     let kept = ["--json", "--out", out.to_str().unwrap()];
     let words = [&["run", short.to_str().unwrap()][..], &services, &kept].concat();
