@@ -212,6 +212,7 @@ describe() { # INDEX
             how="golang.org/x/perf@$benchstat_wanted, a Go module"
             ;;
         npm_is_here) what=npm ;;
+        postgres_is_here) what='the server of PostgreSQL' ;;
         chromium_is_here) what='chromium and its driver' ;;
         web_is_here)
             what='the packages of web/'
