@@ -20,9 +20,6 @@ const PILOT_NS: u64 = 2_300_000_000;
 const WARM_UP_NS: u64 = 500_000_000;
 /// Where the budget bounds the run, pilots take at most one part in this many of it, and twice that where others disturb them.
 const PILOTS_SHARE: u64 = 24;
-/// Or, if that is less than each needs to show that a service is steady, one part in this many for so long.
-const SHORT_PILOTS_SHARE: u64 = 8;
-const SHORT_PILOT_NS: u64 = 1_500_000_000;
 /// And one part in this many where services still compile after that: what is measured before says nothing of them.
 const COMPILING_SHARE: u64 = 6;
 /// The fewest blocks that such a budget is divided into, if starts leave time for them: of fewer an interval is wide, since it is
@@ -184,9 +181,8 @@ impl Plan {
         if let super::Order::Interleaved(blocks) = &mut self.order {
             (blocks.budget_ns, blocks.is_bound) = (budget_ns, true);
             blocks.min = blocks.min.min(BOUNDED_BLOCKS_MIN);
-            let part_ns = |share: u64| budget_ns / (share * pilots);
-            let pilot_ns = part_ns(PILOTS_SHARE).max(part_ns(SHORT_PILOTS_SHARE).min(SHORT_PILOT_NS));
-            let limit_ns = part_ns(COMPILING_SHARE);
+            let (pilot_ns, limit_ns) =
+                (budget_ns / (PILOTS_SHARE * pilots), budget_ns / (COMPILING_SHARE * pilots));
             blocks.warm_up_ns_limit = blocks.warm_up_ns_max.map(|longest| longest.min(limit_ns));
             blocks.warm_up_ns_max =
                 blocks.warm_up_ns_max.map(|longest| longest.min(pilot_ns).max(warm_up_ns));

@@ -1,6 +1,6 @@
 //! Plans of every kind, and what holds for all of them.
 
-use std::{collections::BTreeSet, sync::LazyLock, time::Duration};
+use std::{collections::BTreeSet, sync::LazyLock};
 
 use proptest::prelude::*;
 use tare_host::cpus::Pinning;
@@ -187,18 +187,6 @@ fn a_budget_has_room_for_blocks_between_the_fewest_and_the_most() {
     // Pilots of 5.2 s are part of the budget, and 29 blocks of 1.808 s with longer warm-ups.
     let pilots = in_blocks(with(60), |blocks| blocks.warm_up_ns_max = Some(SECOND_NS));
     assert_eq!((pilots.blocks_expected(), pilots.expected_ns()), (29, 5_200_000_000 + 29 * 1_808_000_000));
-}
-
-/// A pilot of less than 1.2 s can say nothing of any service.
-#[test]
-fn a_budget_leaves_pilots_the_time_to_find_something_if_it_has_it() {
-    let pilot_ms = |services: &[&str], budget_s: u64| {
-        let plan = in_blocks(fixture::plan(services), |blocks| blocks.warm_up_ns_max = Some(30 * SECOND_NS));
-        plan.bounded(Duration::from_secs(budget_s)).blocks().warm_up_ns_max.unwrap() / 1_000_000
-    };
-    let twelve = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
-    assert_eq!([60, 180, 1_800].map(|budget_s| pilot_ms(&["a", "b", "c"], budget_s)), [1_500, 2_500, 25_000]);
-    assert_eq!([60, 180, 1_800].map(|budget_s| pilot_ms(&twelve, budget_s)), [625, 1_500, 6_250]);
 }
 
 #[test]

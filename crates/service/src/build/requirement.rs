@@ -1,6 +1,6 @@
 //! Whether a service's toolchains and libraries are on this machine: what it runs to find that out.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use super::{BuildError, Missing, Site};
 use crate::catalogue::{Requirement, Service};
@@ -10,6 +10,9 @@ use tare_host::process::{self, Ended, Exit, Launch, Limits, StartFailure};
 const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 /// A version with all that a tool says about itself has some thousands.
 const ANSWER_BYTES_MAX: u64 = 1 << 20;
+
+/// Where Debian lists the files of each package that is installed.
+const DPKG: &str = "/var/lib/dpkg/info";
 
 /// What every requirement of `service` printed, joined: it belongs to the build's content.
 ///
@@ -34,13 +37,14 @@ fn git() -> Requirement {
 }
 
 fn probe(service: &Service, requirement: &Requirement, site: &Site<'_>) -> Result<String, BuildError> {
-    let missing = |reason: String| {
-        BuildError::Missing(Missing {
-            command: requirement.command.join(" "),
-            reason,
-            debian: requirement.debian.clone(),
-            hint: requirement.hint.clone(),
-        })
+    let brought_by = |reason: String, debian: Vec<String>| {
+        let (command, hint) = (requirement.command.join(" "), requirement.hint.clone());
+        BuildError::Missing(Missing { command, reason, debian, hint })
+    };
+    let missing = |reason| brought_by(reason, requirement.debian.clone());
+    let too_old = |reason| {
+        let others = requirement.debian.iter().filter(|package| !is_installed(Path::new(DPKG), package));
+        brought_by(reason, others.cloned().collect())
     };
     let launch = Launch {
         name: service.name.clone(),
@@ -52,12 +56,18 @@ fn probe(service: &Service, requirement: &Requirement, site: &Site<'_>) -> Resul
     let answer = process::answer(&launch, site.supervisor, limits)
         .map_err(|error| missing(format!("cannot run: {}", why_not(&error.why))))?;
     match answer.ended {
-        Ended::Itself(Exit::Status(0)) => met(requirement, answer.stdout + &answer.stderr).map_err(missing),
+        Ended::Itself(Exit::Status(0)) => met(requirement, answer.stdout + &answer.stderr).map_err(too_old),
         Ended::Itself(exit) => Err(missing(format!("ended with {exit}"))),
         Ended::TooLong => Err(missing(format!("did not end within {} s", ANSWER_WITHIN.as_secs()))),
         Ended::TooMuch => Err(missing(format!("printed more than {ANSWER_BYTES_MAX} bytes"))),
         Ended::Interrupted => Err(BuildError::Interrupted),
     }
+}
+
+/// Of a program that is too old it is no remedy to install its package again: Debian 12 has no newer Node.
+fn is_installed(dpkg: &Path, package: &str) -> bool {
+    let architectures = ["", ":amd64", ":arm64"];
+    architectures.iter().any(|architecture| dpkg.join(format!("{package}{architecture}.list")).exists())
 }
 
 /// Of a program that is missing it is not worth saying where it was looked for.
@@ -109,6 +119,19 @@ mod tests {
         assert_eq!(first_version("cargo 1.95.0 (f2d3ce0bd 2026-03-21)"), Some(vec![1, 95, 0]));
         assert_eq!(first_version("openjdk 21 2023-09-19"), Some(vec![21]));
         assert_eq!(first_version("no number"), None);
+    }
+
+    #[test]
+    fn a_package_is_installed_if_its_files_are_listed() {
+        let dpkg = tempfile::tempdir().unwrap();
+        for name in ["nodejs.list", "libpq-dev:amd64.list", "npm.md5sums"] {
+            std::fs::write(dpkg.path().join(name), "").unwrap();
+        }
+        assert_eq!(
+            ["nodejs", "libpq-dev", "npm"].map(|name| is_installed(dpkg.path(), name)),
+            [true, true, false]
+        );
+        assert!(!is_installed(&dpkg.path().join("none"), "nodejs"));
     }
 
     #[test]
