@@ -232,7 +232,7 @@ pub enum RunIssue {
     ProcessesKept {
         rows: Vec<KeptProcesses>,
     },
-    /// The budget left the pilots of these rows less time than it takes to see whether a service is steady.
+    /// The pilots of these rows had less time than it takes to see whether a service is steady.
     PilotsCutShort {
         rows: Vec<String>,
         needed_seconds: f64,

@@ -471,8 +471,8 @@ fn processes_kept(rows: &[KeptProcesses]) -> String {
 
 fn pilots_cut_short(rows: &[String], needed_seconds: f64) -> String {
     format!(
-        "the budget left less than {needed_seconds:.1} s for each pilot, so how long a warm-up takes is not known of {}; a longer \
-         --budget finds it out",
+        "there was less than {needed_seconds:.1} s of load to find out how long these take to warm up, so it is not known: {}; a \
+         longer --budget or `warm-up-max` finds it out",
         rows.join(", ")
     )
 }

@@ -29,8 +29,8 @@ pub(super) fn pilot(records: &[Record], row: usize) -> Option<&Pilot> {
 /// More than this share of a pilot's windows without neighbours says something about the service.
 const SOUND_SHARE_MIN: f64 = 0.5;
 
-/// That a service never settles is a property of it, and a reader of its figures must know. It is not known of a pilot that the
-/// budget cut short, nor of one in which others took the CPUs for most of the time.
+/// That a service never settles is a property of it, and a reader of its figures must know. It is not known of a pilot that was
+/// cut short, nor of one in which others took the CPUs for most of the time.
 pub(super) fn unsteady(pilot: &Pilot) -> Option<RowIssue> {
     let seconds = |windows: usize| windows as f64 * pilot.window_ns as f64 / 1e9;
     let windows = pilot.answered.len();
@@ -43,19 +43,15 @@ pub(super) fn unsteady(pilot: &Pilot) -> Option<RowIssue> {
     })
 }
 
-/// Whose warm-up is not known, since the budget left their pilots less time than it takes to know it.
+/// Whose warm-up is not known, since a budget or the longest warm-up left their pilots less time than it takes to know it.
 pub(super) fn cut_short(kept: &StoredRun) -> Option<RunIssue> {
-    let short = |record: &Record| match record {
-        Record::Pilot(pilot) if pilot.was_cut_short() => Some((pilot.row, pilot.window_ns)),
+    let pilots = kept.records.iter().filter_map(|record| match record {
+        Record::Pilot(pilot) if pilot.was_cut_short() => Some(pilot),
         _ => None,
-    };
-    // Without one the pilots have all the time they need, unless the run was interrupted in them.
-    if !kept.header.plan.blocks().is_bound {
-        return None;
-    }
-    let found: Vec<(usize, u64)> = kept.records.iter().filter_map(short).collect();
-    let needed_ns = found.first()?.1 * Pilot::WINDOWS_MIN as u64;
-    let rows = found.iter().map(|(row, _)| kept.header.plan.rows[*row].label.clone()).collect();
+    });
+    let pilots: Vec<&Pilot> = pilots.collect();
+    let needed_ns = Pilot::WINDOWS_MIN as u64 * pilots.first()?.window_ns;
+    let rows = pilots.iter().map(|pilot| kept.header.plan.rows[pilot.row].label.clone()).collect();
     Some(RunIssue::PilotsCutShort { rows, needed_seconds: needed_ns as f64 / 1e9 })
 }
 
@@ -136,9 +132,8 @@ mod tests {
         row.findings.iter().filter(|found| found.code() == code).cloned().collect()
     }
 
-    fn with_pilots(windows: usize, is_bound: bool) -> StoredRun {
+    fn with_pilots(windows: usize) -> StoredRun {
         let mut kept = kept_with(&[("raw-socket", 1.0), ("jit", 0.5)], 8);
-        kept.header.plan.blocks_mut().is_bound = is_bound;
         let pilot =
             |row| Pilot { row, window_ns: 100_000_000, answered: vec![900; windows], ..Pilot::default() };
         kept.records.splice(0..0, (0..2).map(|row| Record::Pilot(pilot(row))));
@@ -147,15 +142,14 @@ mod tests {
 
     #[test]
     fn a_service_whose_pilot_was_cut_short_is_not_said_to_be_unsteady() {
-        let short = with_pilots(Pilot::WINDOWS_MIN - 1, true);
+        let short = with_pilots(Pilot::WINDOWS_MIN - 1);
         assert_eq!(found(&short, "jit", "never-steady"), []);
         let rows = vec!["raw-socket".to_owned(), "jit".to_owned()];
         let expected = Finding::of_run(RunIssue::PilotsCutShort { rows, needed_seconds: 1.2 });
         assert!(compute(&short).findings.contains(&expected));
-        let long = with_pilots(Pilot::WINDOWS_MIN, true);
+        let long = with_pilots(Pilot::WINDOWS_MIN);
         assert_eq!(found(&long, "jit", "never-steady").len(), 1);
         assert_eq!(cut_short(&long), None);
-        assert_eq!(cut_short(&with_pilots(1, false)), None);
     }
 
     /// What grows with the age of a process, such as a list that is searched.
