@@ -94,8 +94,9 @@ pub(crate) fn kept_with_database(blocks: usize) -> StoredRun {
 }
 
 fn pilot(row: usize, label: &str, share: f64) -> Record {
-    let windows = 10;
-    let answered = (0..windows).map(|place| (share * 2_000.0 * f64::from(place + 5) / 15.0) as u64);
+    // More than it takes to know whether a service is steady.
+    let windows = 20;
+    let answered = (0..windows).map(|place| (share * 2_000.0 * f64::from(place + 5) / 25.0) as u64);
     Record::Pilot(Pilot {
         row,
         window_ns: 100 * MS,
