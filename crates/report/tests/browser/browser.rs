@@ -1,4 +1,4 @@
-//! A browser that is driven: started once, and asked by one test after the other, since drawing a page takes all CPUs there are.
+//! Browsers that are driven: as many as tests run at once, and each is asked by one test after the other.
 //! Without a promise to await, since a test does one thing after the other.
 
 use std::{
@@ -42,8 +42,8 @@ const WITH_ITS_PARENT: [&str; 3] = ["--pdeathsig", "KILL", "--"];
 /// The window of a test that asks for no other.
 const WINDOW: Size = (1400, 900);
 
-/// To start it takes longer than most tests. Absent before the first of them, and after one that failed.
-static STARTED: Mutex<Option<Browser>> = Mutex::new(None);
+/// Those that no test uses at the moment: to start one takes longer than most tests.
+static IDLE: Mutex<Vec<Browser>> = Mutex::new(Vec::new());
 
 /// A browser with one page.
 pub struct Browser {
@@ -52,15 +52,28 @@ pub struct Browser {
     driver: Driver,
 }
 
-/// The browser, for one test alone.
-pub struct OpenBrowser(MutexGuard<'static, Option<Browser>>);
+/// A browser, for one test alone.
+pub struct OpenBrowser(Option<Browser>);
 
 impl Deref for OpenBrowser {
     type Target = Browser;
 
     fn deref(&self) -> &Browser {
-        self.0.as_ref().expect("it was started when this was made")
+        self.0.as_ref().expect("it is taken on drop alone")
     }
+}
+
+impl Drop for OpenBrowser {
+    fn drop(&mut self) {
+        // What a test that failed has left of it is not known: it ends.
+        if !thread::panicking() {
+            idle().extend(self.0.take());
+        }
+    }
+}
+
+fn idle() -> MutexGuard<'static, Vec<Browser>> {
+    IDLE.lock().expect("nothing fails while it is held")
 }
 
 /// A width of a window, in CSS pixels, and its height.
@@ -76,15 +89,11 @@ impl Browser {
         {
             return None;
         }
-        let mut started = STARTED.lock().unwrap_or_else(|failed| {
-            // What a test that failed has left of it is not known.
-            let mut started = failed.into_inner();
-            *started = None;
-            STARTED.clear_poison();
-            started
-        });
-        started.get_or_insert_with(Browser::start).clear();
-        Some(OpenBrowser(started))
+        // Not held while one is started.
+        let waiting = idle().pop();
+        let browser = waiting.unwrap_or_else(Browser::start);
+        browser.clear();
+        Some(OpenBrowser(Some(browser)))
     }
 
     fn start() -> Browser {
