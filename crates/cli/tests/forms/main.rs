@@ -31,14 +31,14 @@ fn tare(words: &[&str]) -> Printed {
 #[test]
 fn every_form_of_every_kind_of_run_says_the_same() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("forms");
-    let lines = fixtures::ALL.iter().map(|fixture| {
+    let lines = fixtures::each(|fixture| {
         let run = fixture.write(&folder);
         let document = gather(&run).unwrap_or_else(|error| panic!("{}: {error}", fixture.name));
         let code = status(fixture.name, run.to_str().unwrap(), &document);
         let verdicts = document.checks.iter().map(|check| check.verdict.name()).collect::<Vec<_>>();
         format!("{}: status {code}, {}", fixture.name, verdicts.join(" "))
     });
-    insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
+    insta::assert_snapshot!(lines.join("\n"));
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub fn all() -> &'static [Page] {
     static PAGES: OnceLock<Vec<Page>> = OnceLock::new();
     PAGES.get_or_init(|| {
         let _there_may_be_none = fs::remove_dir_all(folder());
-        fixtures::ALL.iter().map(page).collect()
+        fixtures::each(page)
     })
 }
 
