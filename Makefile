@@ -13,7 +13,7 @@ ARGS ?=
 # The version that `make docs` installs into .tare/tools.
 MDBOOK := 0.5.4
 
-.PHONY: help setup build bench lint test docs site dist dist-test fuzz services-update clean
+.PHONY: help setup build bench lint test test-all docs site dist dist-test fuzz services-update clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -32,13 +32,20 @@ bench: build ## measure the frameworks: a table in a few minutes (ARGS='...' for
 	@$(ENV) target/release/tare trust
 	$(ENV) target/release/tare run experiments/quick.toml $(ARGS)
 
-lint: setup ## check format, tidy and clippy
-	@scripts/lint.sh
+lint: ## check format, tidy and clippy alone
+	@scripts/setup.sh test
+	$(ENV) cargo fmt --all --check
+	$(ENV) cargo xtask tidy
+	$(ENV) cargo clippy --workspace --all-targets --locked -- -D warnings
 
-# Ends with the lines of cargo test, which CI reads. The end-to-end tests are among them: what this machine cannot build
-# they skip by name, or fail for with TARE_TEST_ALL=1.
-test: lint ## run everything that must pass before a commit
-	$(ENV) cargo test --workspace --locked
+# Both end with the lines of cargo test, which CI reads. What this machine cannot build they skip by name, or fail for with
+# TARE_TEST_ALL=1. dev/tests.toml says what `make test` leaves to `make test-all`.
+test: ## run what must pass before a commit: lints, and all tests but long ones, in ten minutes
+	@scripts/setup.sh test
+	@scripts/test.sh
+
+test-all: setup ## run all tests, with every toolchain: what CI runs, in forty minutes
+	@scripts/test.sh --all
 
 # mdBook is needed for nothing else, so it is neither set up nor tested with: `cargo xtask tidy` checks the pages without it.
 docs: ## build the guide as a book, target/docs/index.html

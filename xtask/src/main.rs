@@ -9,6 +9,7 @@ mod findings;
 mod new_service;
 mod services;
 mod services_update;
+mod test;
 mod tidy;
 
 use std::path::PathBuf;
@@ -37,6 +38,8 @@ enum Command {
     NewService(new_service::Arguments),
     /// Ask each ecosystem what is newer than what the services pin, and write services/releases.toml
     ServicesUpdate,
+    /// Compile and lint everything once, and run the tests, each as a process: `cargo xtask test --all`
+    Test(test::Arguments),
     /// Check the style of every file that git tracks or would track; exit 1 if anything is found
     Tidy,
 }
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Command::Findings(arguments) => findings::run(&root, &arguments),
         Command::NewService(arguments) => new_service::run(&root, &arguments),
         Command::ServicesUpdate => services_update::run(&root),
+        Command::Test(arguments) => test::run(&root, &arguments),
         Command::Tidy => tidy::run(&root),
     });
     done.unwrap_or_else(|error| {

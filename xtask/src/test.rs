@@ -1,0 +1,132 @@
+//! `cargo xtask test`: compiles and lints the workspace once, and runs each test as a process of its own, in groups as cargo-nextest
+//! has them. Tests that measure run one at a time; a test that waits for its turn holds no thread.
+//!
+//! Knows how tests are listed and started, and nothing of what they test. cargo-nextest itself would take longer to compile than the
+//! tests that it runs.
+
+mod build;
+mod config;
+mod lanes;
+mod output;
+mod process;
+mod queue;
+
+use std::{
+    path::Path,
+    process::ExitCode,
+    sync::mpsc::{Sender, channel},
+    time::Instant,
+};
+
+use anyhow::{Result, ensure};
+
+use build::Binary;
+use config::Config;
+use lanes::Lanes;
+use output::Output;
+use process::Ended;
+use queue::{Queue, Waiting};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Run all tests, also those that `dev/tests.toml` leaves to `make test-all`
+    #[arg(long)]
+    all: bool,
+    /// Only list the tests, each with its group
+    #[arg(long)]
+    list: bool,
+    /// Run each test this many times, in turns, to find one that fails now and then
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    repeat: usize,
+    /// Only tests whose name contains one of these words; such as `e2e::slo`. Also finds tests that are left to `make test-all`
+    filters: Vec<String>,
+}
+
+/// A test: its name is PACKAGE::TARGET::TEST.
+#[derive(Debug)]
+struct Test<'a> {
+    name: String,
+    binary: &'a Binary,
+    group: Option<&'a config::Group>,
+}
+
+pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<ExitCode> {
+    let config = Config::read(root)?;
+    let is_quick = !arguments.all && arguments.filters.is_empty();
+    let binaries = build::build(root, if is_quick { &config.later.packages } else { &[] })?;
+    let known = tests(&config, &binaries)?;
+    config.check(known.iter().map(|test| test.name.as_str()))?;
+    let found = known.len();
+    let chosen: Vec<Test> = known.into_iter().filter(|test| is_chosen(&config, arguments, test)).collect();
+    if arguments.list {
+        output::list(&chosen);
+        return Ok(ExitCode::SUCCESS);
+    }
+    ensure!(!chosen.is_empty(), "no test has a name that contains {}", arguments.filters.join(" or "));
+    let mut output = Output::new(root, chosen.len() * arguments.repeat, found - chosen.len())?;
+    run_all(root, &in_order(&config, chosen), arguments.repeat, &mut output)?;
+    if is_quick || arguments.all {
+        output.doctests(build::doctests(root)?);
+    }
+    output.close()
+}
+
+fn tests<'a>(config: &'a Config, binaries: &'a [Binary]) -> Result<Vec<Test<'a>>> {
+    let mut tests = Vec::new();
+    for binary in binaries {
+        for name in binary.tests()? {
+            let name = format!("{}::{name}", binary.id);
+            tests.push(Test { group: config.group(&name), name, binary });
+        }
+    }
+    Ok(tests)
+}
+
+fn is_chosen(config: &Config, arguments: &Arguments, test: &Test) -> bool {
+    match arguments.filters.is_empty() {
+        true => arguments.all || !config.is_later(&test.name),
+        false => arguments.filters.iter().any(|filter| test.name.contains(filter)),
+    }
+}
+
+/// What `make test` runs comes first, then the longest tests, so that none of them is the last to begin.
+fn in_order<'a>(config: &Config, mut tests: Vec<Test<'a>>) -> Vec<Test<'a>> {
+    tests.sort_by_key(|test| (config.is_later(&test.name), config.place(&test.name)));
+    tests
+}
+
+fn run_all(root: &Path, tests: &[Test], repeat: usize, output: &mut Output) -> Result<()> {
+    let lanes = Lanes::of_this_machine()?;
+    let waiting = (0..repeat).flat_map(|_| tests.iter().enumerate());
+    let waiting = waiting.map(|(place, test)| Waiting { place, measures: test.group.is_some() }).collect();
+    let mut queue = Queue::new(waiting, lanes.beside);
+    let (sender, receiver) = channel();
+    std::thread::scope(|scope| {
+        loop {
+            while let Some(next) = queue.begin() {
+                let (test, sender) = (&tests[next.place], sender.clone());
+                let wrapper = lanes.wrapper(next.measures);
+                scope.spawn(move || send(root, next, test, wrapper, &sender));
+            }
+            if queue.is_done() {
+                return Ok(());
+            }
+            let (ended, result): (Waiting, Result<Ended>) = receiver.recv()?;
+            queue.end(ended);
+            output.ended(&tests[ended.place], result?)?;
+        }
+    })
+}
+
+fn send(
+    root: &Path,
+    next: Waiting,
+    test: &Test,
+    wrapper: &[String],
+    sender: &Sender<(Waiting, Result<Ended>)>,
+) {
+    let began = Instant::now();
+    let ended = process::run(root, test, wrapper, began);
+    // The receiver is gone if another test could not be started: this one's result is of no use then.
+    let _ = sender.send((next, ended));
+}

@@ -1,0 +1,60 @@
+//! What each of the two lanes has of this machine.
+
+use std::thread::available_parallelism;
+
+use anyhow::Result;
+
+/// A measurement needs one for the service and one for the generator.
+const TO_MEASURE: usize = 2;
+/// What shares the CPUs with a measurement stands back: it has a tenth of the weight.
+const NICE: &str = "10";
+
+/// With four CPUs or more, tests that measure have two to themselves. With fewer, others run beside them on the same CPUs with a lower
+/// priority.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Lanes {
+    /// How many tests run beside one that measures.
+    pub(super) beside: usize,
+    measuring: Vec<String>,
+    others: Vec<String>,
+}
+
+impl Lanes {
+    pub(super) fn of_this_machine() -> Result<Lanes> {
+        Ok(Lanes::of(available_parallelism()?.get()))
+    }
+
+    fn of(cpus: usize) -> Lanes {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        match cpus.checked_sub(TO_MEASURE) {
+            Some(left @ TO_MEASURE..) => Lanes {
+                beside: left,
+                measuring: words(&["taskset", "--cpu-list", "0-1"]),
+                others: words(&["taskset", "--cpu-list", &format!("{TO_MEASURE}-{}", cpus - 1)]),
+            },
+            _ => Lanes { beside: 1, measuring: Vec::new(), others: words(&["nice", "-n", NICE]) },
+        }
+    }
+
+    /// The program by which a test is started, with its arguments; empty for none.
+    pub(super) fn wrapper(&self, measures: bool) -> &[String] {
+        if measures { &self.measuring } else { &self.others }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn measurements_have_cpus_of_their_own_where_there_are_enough() {
+        let eight = Lanes::of(8);
+        assert_eq!((eight.beside, eight.wrapper(true)[2].as_str()), (6, "0-1"));
+        assert_eq!(eight.wrapper(false)[2], "2-7");
+        for few in 1..4 {
+            let lanes = Lanes::of(few);
+            assert_eq!((lanes.beside, lanes.wrapper(true).len()), (1, 0));
+            assert_eq!(lanes.wrapper(false)[0], "nice");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! One test as a process: started, bounded in time, its output kept in a file.
+
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result};
+
+use super::{Test, build};
+
+/// A test that takes longer hangs. The longest one builds and proves all services.
+const TIME_MAX: Duration = Duration::from_secs(45 * 60);
+const POLL: Duration = Duration::from_millis(5);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Passed,
+    Ignored,
+    Failed,
+    TimedOut,
+}
+
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) outcome: Outcome,
+    pub(super) wall: Duration,
+    /// User and system time of the test and of all its descendants that were waited for.
+    pub(super) cpu: Duration,
+    pub(super) printed: String,
+}
+
+/// Where tests print to while they run, and where the list of their times is.
+pub(super) fn folder(root: &Path) -> PathBuf {
+    root.join("target/tests")
+}
+
+pub(super) fn run(root: &Path, test: &Test, wrapper: &[String], began: Instant) -> Result<Ended> {
+    let path = folder(root).join(format!("{}.out", test.name.replace(['/', ':'], "-")));
+    let file = File::create(&path).with_context(|| path.display().to_string())?;
+    let mut child = start(root, test, wrapper, file)?;
+    let is_late = loop {
+        if has_ended(&child)? {
+            break false;
+        }
+        if began.elapsed() > TIME_MAX {
+            break true;
+        }
+        std::thread::sleep(POLL);
+    };
+    let cpu = cpu(child.id());
+    if is_late {
+        kill_with_descendants(child.id());
+    }
+    let status = child.wait()?;
+    let printed = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
+    fs::remove_file(&path)?;
+    let outcome = match () {
+        () if is_late => Outcome::TimedOut,
+        () if status.success() && printed.contains("test result: ok. 1 passed;") => Outcome::Passed,
+        () if status.success() && printed.contains(" 1 ignored;") => Outcome::Ignored,
+        () => Outcome::Failed,
+    };
+    Ok(Ended { outcome, wall: began.elapsed(), cpu, printed })
+}
+
+fn start(root: &Path, test: &Test, wrapper: &[String], file: File) -> Result<Child> {
+    let binary = test.binary.path.as_os_str();
+    let mut words = wrapper.iter().map(AsRef::as_ref).chain([binary]);
+    let mut command = Command::new(words.next().unwrap_or(binary));
+    command.args(words).args(["--exact", &test.name[test.binary.id.len() + 2..]]);
+    command.current_dir(&test.binary.folder);
+    // What Cargo sets for a test, and what insta would ask Cargo for in every process.
+    command.env("CARGO", build::cargo()).env("CARGO_MANIFEST_DIR", &test.binary.folder);
+    command.env("INSTA_WORKSPACE_ROOT", root);
+    command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
+    command.spawn().with_context(|| test.name.clone())
+}
+
+/// Whether it has ended; it is not waited for yet, so that its CPU time can be read.
+fn has_ended(child: &Child) -> Result<bool> {
+    let state = stat(child.id()).and_then(|fields| fields.first().cloned());
+    Ok(state.context("a test was waited for by something else")? == "Z")
+}
+
+/// The fields of /proc/PID/stat after the name of the program, which may contain anything.
+fn stat(pid: u32) -> Option<Vec<String>> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, fields) = text.rsplit_once(')')?;
+    Some(fields.split_whitespace().map(str::to_owned).collect())
+}
+
+/// utime, stime, cutime and cstime of proc_pid_stat(5), in ticks of 10 ms.
+fn cpu(pid: u32) -> Duration {
+    let ticks = stat(pid).map_or(0, |fields| {
+        fields.iter().skip(11).take(4).filter_map(|field| field.parse::<u64>().ok()).sum()
+    });
+    Duration::from_millis(10 * ticks)
+}
+
+fn kill_with_descendants(pid: u32) {
+    let mut killed = vec![pid];
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids: Vec<u32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    let parent = |pid: &u32| stat(*pid).and_then(|fields| fields.get(1)?.parse::<u32>().ok());
+    let parents: Vec<(u32, u32)> = pids.iter().filter_map(|pid| Some((*pid, parent(pid)?))).collect();
+    let mut next = 0;
+    while let Some(of) = killed.get(next).copied() {
+        killed.extend(parents.iter().filter(|(_, parent)| *parent == of).map(|(pid, _)| *pid));
+        next += 1;
+    }
+    let pids = killed.iter().map(u32::to_string);
+    // One that has ended meanwhile is no error.
+    let _ = Command::new("kill").arg("-KILL").args(pids).stderr(Stdio::null()).status();
+}
