@@ -11,7 +11,7 @@
 
 mod eprocess;
 #[cfg(test)]
-#[path = "../../../crates/stats/tests/models/mod.rs"]
+#[path = "../../../crates/stats/tests/methods/models.rs"]
 #[allow(unreachable_pub, reason = "other tests share it")]
 mod models;
 mod verdict;

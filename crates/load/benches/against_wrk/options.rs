@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use tare_load::Protocol;
 
-use super::kit::closed::{protocol_of, word_of};
 use super::servers::Serving;
+use crate::kit::closed::{protocol_of, word_of};
 
 /// What is asked for.
 #[derive(Debug, PartialEq, Eq)]

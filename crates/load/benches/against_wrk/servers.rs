@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use rcgen::{CertificateParams, KeyPair, PKCS_ECDSA_P256_SHA256};
 use tare_load::Protocol;
 
-use super::kit::fixed::body;
-use super::kit::process::Server;
 use super::leash::{Folder, Leashed, leash};
 use super::tools::program;
+use crate::kit::fixed::body;
+use crate::kit::process::Server;
 
 /// The one suite that nginx and nghttpd take.
 const SUITE: &str = "TLS_AES_128_GCM_SHA256";

@@ -4,9 +4,9 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::kit::closed::word_of;
 use super::run::Reading;
 use super::tools::Cell;
+use crate::kit::closed::word_of;
 
 /// The readings of one load: a column for each tool, a line for each round.
 pub struct Table {

@@ -7,8 +7,8 @@ use std::{env, io};
 
 use tare_load::{DriverKind, Protocol, Waiting};
 
-use super::kit::closed::word_of;
-use super::kit::load::skip;
+use crate::kit::closed::word_of;
+use crate::kit::load::skip;
 
 /// A load generator.
 #[derive(Debug, Clone, PartialEq, Eq)]

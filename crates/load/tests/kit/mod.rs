@@ -4,6 +4,7 @@
 // Each target uses a part of it.
 #![allow(dead_code)]
 
+pub mod alone;
 pub mod behaviours;
 pub mod closed;
 pub mod fixed;

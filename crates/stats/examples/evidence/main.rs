@@ -9,7 +9,7 @@ mod gate;
 mod history;
 mod looks;
 mod machines;
-#[path = "../../tests/models/mod.rs"]
+#[path = "../../tests/methods/models.rs"]
 mod models;
 mod neighbours;
 mod precision;

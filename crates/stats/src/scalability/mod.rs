@@ -19,7 +19,7 @@
 //! that is for the [`Misfit`].
 //!
 //! Coverage of the intervals of 95% in simulations of 2,000 runs each, five points up to 16 threads, 3% noise of each figure and 10%
-//! of each block: `tests/scalability.rs` states and checks it.
+//! of each block: `tests/methods/scalability.rs` states and checks it.
 
 mod fit;
 mod law;

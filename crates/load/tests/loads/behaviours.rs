@@ -1,0 +1,159 @@
+//! Servers of HTTP/2 that do what is rare, forbidden or endless: a client that others wrote makes of each what is meant, and so does
+//! the generator.
+
+use std::time::{Duration, Instant};
+
+use crate::kit::behaviours::{ALL, Hostile, Meant, NO_WINDOW, STREAMS_OF_GOAWAY};
+use crate::kit::load::{drivers, exchange, generator_of, run_replacing, settings};
+use crate::kit::peer::serve;
+use crate::kit::wire::BODY;
+use tare_load::{
+    DriverChoice, DriverKind, ExpectedBody, Load, Protocol, RunReport, Schedule, Settings, Stop,
+};
+
+/// Of a request that is never answered.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// What this client passes over, though it need not.
+const PASSED_OVER: [&str; 3] =
+    ["no SETTINGS", "DATA on a stream that is over", "HEADERS on a stream that is over"];
+
+/// What became of one request.
+#[derive(Debug, PartialEq, Eq)]
+enum Outcome {
+    Right,
+    Wrong,
+    Error,
+    Nothing,
+}
+
+/// Sends requests one after the other on one connection.
+fn asked(hostile: &Hostile, count: usize, body: usize) -> Vec<Outcome> {
+    let address = serve(hostile.behave);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let stream = tokio::net::TcpStream::connect(address).await.unwrap();
+        let mut builder = h2::client::Builder::new();
+        builder.enable_push(false).max_header_list_size(65_536);
+        let (sender, connection) = builder.handshake(stream).await.unwrap();
+        tokio::spawn(connection);
+        let mut outcomes = Vec::new();
+        for _ in 0..count {
+            let asked = tokio::spawn(ask(sender.clone(), vec![7; body]));
+            outcomes.push(match tokio::time::timeout(PATIENCE, asked).await {
+                Ok(Ok(Ok(answer))) if answer == BODY => Outcome::Right,
+                Ok(Ok(Ok(_))) => Outcome::Wrong,
+                Ok(_) => Outcome::Error,
+                Err(_) => Outcome::Nothing,
+            });
+        }
+        outcomes
+    })
+}
+
+type Sender = h2::client::SendRequest<std::io::Cursor<Vec<u8>>>;
+
+async fn ask(sender: Sender, body: Vec<u8>) -> Result<Vec<u8>, h2::Error> {
+    let mut sender = sender.ready().await?;
+    let request = http::Request::get("http://localhost/").body(()).unwrap();
+    let (answer, mut upload) = sender.send_request(request, body.is_empty())?;
+    if !body.is_empty() {
+        upload.send_data(std::io::Cursor::new(body), true)?;
+    }
+    let mut received = answer.await?.into_body();
+    let mut body = Vec::new();
+    while let Some(part) = received.data().await {
+        let part = part?;
+        received.flow_control().release_capacity(part.len())?;
+        body.extend_from_slice(&part);
+    }
+    received.trailers().await?;
+    Ok(body)
+}
+
+fn is_right(outcome: &Outcome) -> bool {
+    *outcome == Outcome::Right
+}
+
+#[test]
+fn each_is_what_it_is_called_to_the_crate_h2() {
+    for hostile in ALL.iter().filter(|hostile| !PASSED_OVER.contains(&hostile.name)) {
+        let outcomes = asked(hostile, 3, 0);
+        let is_met = match hostile.meant {
+            Meant::Fine | Meant::Some => outcomes.iter().all(is_right),
+            Meant::Fails => outcomes.iter().all(|outcome| *outcome == Outcome::Error),
+            Meant::Ends => *outcomes.last().unwrap() == Outcome::Error,
+            Meant::Endless => {
+                outcomes.iter().all(|outcome| [Outcome::Error, Outcome::Nothing].contains(outcome))
+            }
+        };
+        assert!(is_met, "{}: {:?}, and it is {outcomes:?}", hostile.name, hostile.meant);
+    }
+}
+
+#[test]
+fn every_allowed_form_takes_a_body() {
+    for hostile in ALL.iter().filter(|hostile| hostile.meant == Meant::Fine) {
+        let outcomes = asked(hostile, 2, 1000);
+        assert!(outcomes.iter().all(is_right), "{}: {outcomes:?}", hostile.name);
+    }
+}
+
+#[test]
+fn streams_after_goaway_are_not_answered() {
+    for hostile in ALL.iter().filter(|hostile| hostile.meant == Meant::Some) {
+        let outcomes = asked(hostile, STREAMS_OF_GOAWAY + 1, 0);
+        let (before, after) = outcomes.split_at(STREAMS_OF_GOAWAY);
+        assert!(before.iter().all(is_right) && after == [Outcome::Error], "{}: {outcomes:?}", hostile.name);
+    }
+}
+
+#[test]
+fn a_window_of_zero_stops_bodies_and_nothing_else() {
+    assert_eq!(asked(&NO_WINDOW, 2, 0), [Outcome::Right, Outcome::Right]);
+    // The first one is sent before the SETTINGS have come.
+    assert_eq!(asked(&NO_WINDOW, 2, 10)[1], Outcome::Nothing);
+}
+
+/// A short load of the generator over HTTP/2, and how long it took.
+fn loaded(hostile: &Hostile, driver: DriverKind) -> (RunReport, Duration) {
+    let settings = Settings {
+        protocol: Protocol::H2c,
+        streams: 4,
+        driver: DriverChoice::Only(driver),
+        ..settings(serve(hostile.behave), 2, 1)
+    };
+    let exchange = exchange(ExpectedBody::Exact(BODY.to_vec()));
+    let mut generator = generator_of(settings, exchange);
+    let load = Load::new(Schedule::SATURATE, Stop::after(WINDOW, DRAIN), PATIENCE);
+    let began = Instant::now();
+    let report = run_replacing(&mut generator, &load);
+    (report, began.elapsed())
+}
+
+const WINDOW: Duration = Duration::from_millis(200);
+const DRAIN: Duration = Duration::from_millis(400);
+
+#[test]
+fn the_generator_finds_what_is_meant_and_ends_in_time() {
+    for (hostile, driver) in
+        ALL.iter().flat_map(|hostile| drivers().into_iter().map(move |driver| (hostile, driver)))
+    {
+        let (report, took) = loaded(hostile, driver);
+        let tally = &report.total.tally;
+        let failures = tally.failed.total() + tally.connection_failed.total() + tally.in_flight;
+        let is_met = match hostile.meant {
+            Meant::Fine => tally.answered > 0 && failures == 0,
+            Meant::Some => tally.answered > STREAMS_OF_GOAWAY as u64,
+            Meant::Fails => tally.answered == 0 && failures > 0,
+            Meant::Ends | Meant::Endless => failures > 0,
+        };
+        let (name, driver) = (hostile.name, driver.name());
+        assert!(
+            is_met,
+            "{name} by {driver}: {:?}, and it is {tally:?}: {:?}",
+            hostile.meant, report.first_failure
+        );
+        assert!(took < WINDOW + DRAIN + Duration::from_secs(1), "{name} by {driver}: {took:?}");
+    }
+}

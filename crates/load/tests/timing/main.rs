@@ -1,0 +1,6 @@
+//! What measures time: each test takes the CPUs of this machine for itself, so its first line is `let _alone = alone();`.
+
+mod accuracy;
+mod aligned;
+#[path = "../kit/mod.rs"]
+mod kit;
