@@ -17,26 +17,30 @@ use crate::support::{Ended, PROGRAM, Running, USUAL, Workspace, alone, free_port
 const SECONDS: Duration = Duration::from_secs(15);
 
 /// A checkout with a token in it.
-struct Ground {
+pub struct Ground {
     workspace: Workspace,
 }
 
 impl Ground {
-    fn new() -> Ground {
+    pub fn new() -> Ground {
         let workspace = Workspace::new(&[]);
         workspace.tare(&["agent", "--new-token", "token"]).expect(0);
         Ground { workspace }
     }
 
-    fn agent(&self, words: &[&str]) -> Agent {
+    pub fn agent(&self, words: &[&str]) -> Agent {
         let words = [&["agent", "--token-file", "token"], words].concat();
         Agent::of(self.workspace.start(&words))
     }
 
     /// The controller, which loads what listens on this port.
     fn load(&self, agents: &[&Agent], port: u16, words: &str) -> Running {
+        self.load_path(agents, port, "/", words)
+    }
+
+    pub fn load_path(&self, agents: &[&Agent], port: u16, path: &str, words: &str) -> Running {
         let addresses: Vec<&str> = agents.iter().map(|agent| agent.address.as_str()).collect();
-        let (addresses, url) = (addresses.join(","), format!("http://127.0.0.1:{port}/"));
+        let (addresses, url) = (addresses.join(","), format!("http://127.0.0.1:{port}{path}"));
         let words: Vec<&str> = ["load", "--agents", &addresses, "--token-file", "token", &url]
             .into_iter()
             .chain(words.split_whitespace())
@@ -46,7 +50,7 @@ impl Ground {
 }
 
 /// An agent that listens.
-struct Agent {
+pub struct Agent {
     process: Running,
     address: String,
 }
@@ -65,7 +69,7 @@ impl Agent {
         self.process.pid()
     }
 
-    fn end(self) -> Ended {
+    pub fn end(self) -> Ended {
         self.process.end_within(SECONDS)
     }
 }
@@ -115,50 +119,14 @@ impl Drop for FakeServer {
     }
 }
 
-fn u64_of(value: &Value, pointer: &str) -> u64 {
+pub fn u64_of(value: &Value, pointer: &str) -> u64 {
     value.pointer(pointer).and_then(Value::as_u64).unwrap_or_else(|| panic!("{pointer} of {value}"))
 }
 
 /// The sum over all agents.
-fn sum(document: &Value, key: &str) -> u64 {
+pub fn sum(document: &Value, key: &str) -> u64 {
     let agents = document["agents"].as_array().unwrap();
     agents.iter().map(|agent| u64_of(agent, &format!("/{key}"))).sum()
-}
-
-#[test]
-fn two_agents_send_one_load_and_a_third_watches_the_service() {
-    let _alone = alone();
-    let ground = Ground::new();
-    let server = RawServer::start(&ground);
-    let words = [
-        "-c 4 -d 1500ms --json --quiet",
-        "-c 8 -R 1k --arrivals poisson -d 1500ms --seed 3 --json --warm-up 100ms",
-    ];
-    for words in words {
-        let agents = [ground.agent(&[]), ground.agent(&[])];
-        let watcher = ground.agent(&["--watch", &server.process.pid().to_string()]);
-        let load = ground.load(&[&agents[0], &watcher, &agents[1]], server.port, words);
-        // Whether it is valid is up to what else this machine does.
-        let ended = load.end().expect_measured();
-        let found = ended.json();
-        assert_eq!(found["agents"].as_array().unwrap().len(), 2, "{found}");
-        let totals = &found["totals"];
-        assert_eq!(sum(&found, "sent"), u64_of(totals, "/sent"));
-        assert_eq!(sum(&found, "answered"), u64_of(totals, "/answered"));
-        assert_eq!(sum(&found, "answered_in_window"), u64_of(totals, "/answered_in_window"));
-        assert_eq!(u64_of(totals, "/failed"), 0);
-        assert_eq!(found["settings"]["connections"], if words.contains("-c 8") { 8 } else { 4 });
-        let (from_ns, to_ns) = (u64_of(&found, "/alignment/from_ns"), u64_of(&found, "/alignment/to_ns"));
-        assert_eq!(u64_of(&found, "/window_ns"), to_ns - from_ns);
-        assert!(to_ns < 1_500_000_000 && to_ns - from_ns > 900_000_000, "{found}");
-        assert!(u64_of(&found, "/alignment/uncertainty_ns") < 100_000_000, "{found}");
-        assert!(found["service_cpu"]["ns_per_answer"].as_f64().unwrap() > 100.0, "{found}");
-        for agent in agents.into_iter().chain([watcher]) {
-            let ended = agent.end().expect(0);
-            assert!(ended.stderr.contains("is complete"), "{ended}");
-        }
-    }
-    server.end();
 }
 
 /// What one generator would have sent with this seed is sent by three together.

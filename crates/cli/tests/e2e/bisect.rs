@@ -37,23 +37,6 @@ fn first_bad(found: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn the_commit_that_made_it_dearer_is_found() {
-    let _alone = alone();
-    let repository = repository(&["correct", "no-such-mode", "burns-cpu", "burns-cpu"]);
-    let planned = bisect(repository.path(), &["--dry-run"]).expect(0);
-    assert!(planned.stdout.starts_with("3 commits after the good one; about 2 steps"), "{planned}");
-    // What does not start leaves two commits: it, and the one after it.
-    let ended = bisect(repository.path(), &["--budget", "60s", "--json", "--out", "found"]).expect(5);
-    let found = ended.json();
-    assert_eq!(first_bad(&found), ["1: no-such-mode", "2: burns-cpu"], "{found}");
-    let left_out =
-        found["steps"].as_array().unwrap().iter().find(|step| step["result"] == "left out").unwrap();
-    assert!(left_out["reason"].as_str().unwrap().contains("ended before it was ready"), "{found}");
-    let kept = fs::read_to_string(repository.path().join("found/bisect.json")).unwrap();
-    assert_eq!(kept, ended.stdout);
-}
-
-#[test]
 fn a_bisection_that_was_killed_goes_on_with_the_steps_that_are_known() {
     let _alone = alone();
     let repository = repository(&["correct", "burns-cpu", "burns-cpu"]);
@@ -104,25 +87,6 @@ fn commits_that_cannot_be_distinguished_are_said_to_be() {
     );
     let ended = start(repository.path(), &["bisect", "HEAD", "old", "sh serve.sh"]).end().expect(1);
     assert!(ended.stderr.contains("\"HEAD\" does not come before \"old\""), "{ended}");
-}
-
-#[test]
-fn a_history_has_an_interval_for_each_version_and_marks_the_change() {
-    let _alone = alone();
-    let repository = repository(&["correct", "no-such-mode", "correct", "burns-cpu"]);
-    let words = ["history", "sh serve.sh", "old..HEAD", "--get", "/", "--budget", "30s", "--json"];
-    let ended = start(repository.path(), &words).end_within(Duration::from_secs(240));
-    // One of the versions does not start, which is for its author to mend.
-    let ended = ended.expect(2);
-    let found = ended.json();
-    let versions = rows(&found, "versions");
-    let changes: Vec<bool> = versions.iter().map(|version| version["is_change"].as_bool().unwrap()).collect();
-    assert_eq!(changes, [false, false, false, true], "{versions:?}");
-    assert!(versions[1]["reason"].as_str().unwrap().contains("ended before it was ready"), "{versions:?}");
-    assert!(versions[3]["against_previous"].as_f64().unwrap() > 2.0, "{versions:?}");
-    assert!(found["answer"].as_str().unwrap().starts_with("CPU/request changed at sh serve.sh@"), "{found}");
-    let one = start(repository.path(), &["history", "sh serve.sh", "HEAD"]).end().expect(1);
-    assert!(one.stderr.contains("one revision has no history"), "{one}");
 }
 
 /// Answers, and works for 0.2 ms and more if it was given release 2.0.0 of the package.

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use crate::support::{Ended, PROGRAM, alone, start};
+use crate::support::{Ended, PROGRAM, start};
 
 fn tare(folder: &Path, words: &[&str]) -> Ended {
     start(folder, words).end()
@@ -14,25 +14,6 @@ fn repository(mode: &str) -> tempfile::TempDir {
     let procfile = format!("web: FAKE={mode} {}\n", PROGRAM.display());
     fs::write(folder.path().join("Procfile"), procfile).unwrap();
     folder
-}
-
-#[test]
-fn a_repository_has_a_file_a_contract_and_a_first_comparison() {
-    let _alone = alone();
-    let repository = repository("correct");
-    let folder = repository.path();
-    let ended = tare(folder, &["init", "--name", "shop", "--ci", "github", "--budget", "10s"]);
-    assert!(matches!(ended.code(), Some(0 | 4)), "{ended}");
-    assert!(ended.stdout.contains("shop@2 against shop"), "{ended}");
-    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
-    let project = read("tare.toml").replace(&PROGRAM.display().to_string(), "PROGRAM");
-    insta::assert_snapshot!(project);
-    assert!(read("tare/shop.toml").contains("body = \"Hello world!\""), "{}", read("tare/shop.toml"));
-    assert!(read(".github/workflows/tare.yml").contains("with: { gate: shop }"));
-    // What was written is what the other commands work with.
-    tare(folder, &["verify", "shop"]).expect(0);
-    let again = tare(folder, &["init"]).expect(1);
-    assert!(again.stderr.contains("tare.toml is there already"), "{again}");
 }
 
 #[test]

@@ -19,26 +19,6 @@ fn tare(folder: &Path, words: &[&str]) -> Ended {
 }
 
 #[test]
-fn commands_are_compared_in_a_folder_of_nothing() {
-    let _alone = alone();
-    let folder = tempfile::tempdir().unwrap();
-    let (honest, slow) = (command("correct"), command("burns-cpu"));
-    let words = ["compare", &honest, &slow, "--get", "/", "--metric", "cpu", "--budget", "30s"];
-    let ended = tare(folder.path(), &words).expect(3);
-    assert!(
-        ended.stderr.contains("GET /: every answer must have status 200 and the same 12 bytes"),
-        "{ended}"
-    );
-    assert!(ended.stdout.contains("FAIL after"), "{ended}");
-    let runs: Vec<_> = fs::read_dir(folder.path().join(".tare/runs")).unwrap().flatten().collect();
-    assert_eq!(runs.len(), 1, "{runs:?}");
-    let learned = fs::read_to_string(runs[0].path().join("contracts/learned.toml")).unwrap();
-    assert!(learned.contains("body = \"Hello world!\""), "{learned}");
-    assert_eq!(fs::read_to_string(folder.path().join(".tare/.gitignore")).unwrap(), "*\n");
-    tare(folder.path(), &["show"]).expect(3);
-}
-
-#[test]
 fn a_command_is_related_to_the_raw_socket_and_a_run_of_it_is_resumed() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
@@ -173,21 +153,6 @@ fn gate(folder: &Path, variables: &[(&str, &str)]) -> Output {
         .env("GATE_SERVICE", "sh serve.sh")
         .env("GATE_GET", "/");
     command.envs(variables.iter().copied()).output().unwrap()
-}
-
-#[test]
-fn the_gate_of_a_pull_request_compares_with_where_it_parted() {
-    let _alone = alone();
-    let repository = repository();
-    let folder = repository.path();
-    let output = folder.join("output");
-    let words = [("GATE_BASE", "main"), ("GATE_BUDGET", "30s"), ("GITHUB_OUTPUT", output.to_str().unwrap())];
-    let ended = gate(folder, &words);
-    assert_eq!(ended.status.code(), Some(3), "{ended:?}");
-    assert_eq!(fs::read_to_string(&output).unwrap(), "verdict=fail\n");
-    let comment = fs::read_to_string(folder.join("tare-gate/gate.md")).unwrap();
-    assert!(comment.contains("FAIL") && comment.contains("This machine: could have seen"), "{comment}");
-    assert!(fs::read_to_string(folder.join("tare-gate/gate.xml")).unwrap().contains("<testsuite"));
 }
 
 #[test]

@@ -1,18 +1,17 @@
-//! TLS and HTTP/2 from end to end: loads, proofs and a run, with the built-in server in each protocol.
+//! TLS and HTTP/2 from end to end: what is not trusted, not spoken or not offered, and the proof of the built-in server.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use rustix::process::Signal;
-use serde_json::Value;
 
-use crate::support::{Running, USUAL, Workspace, alone, experiment, free_port, rows, send, state, within};
+use crate::support::{Running, USUAL, Workspace, experiment, free_port, send, within};
 
-/// A certificate of this machine that `openssl req -x509` would make, and its key, in the folder of the workspace.
-fn certify(workspace: &Workspace) {
+/// A certificate of this machine that `openssl req -x509` would make, and its key.
+pub fn certify(folder: &Path) {
     let issued =
         rcgen::generate_simple_self_signed(["localhost".to_owned(), "127.0.0.1".to_owned()]).unwrap();
-    workspace.write("cert.pem", &issued.cert.pem());
-    workspace.write("key.pem", &issued.signing_key.serialize_pem());
+    fs::write(folder.join("cert.pem"), issued.cert.pem()).unwrap();
+    fs::write(folder.join("key.pem"), issued.signing_key.serialize_pem()).unwrap();
 }
 
 fn serving(workspace: &Workspace, words: &[&str]) -> (Running, u16) {
@@ -24,45 +23,10 @@ fn serving(workspace: &Workspace, words: &[&str]) -> (Running, u16) {
 
 const TLS: [&str; 4] = ["--tls-cert", "cert.pem", "--tls-key", "key.pem"];
 
-fn load(workspace: &Workspace, words: &str) -> Value {
-    let words = format!("load -q --json -n 2000 -c 4 --max-interference 100% {words}");
-    workspace.tare(&words.split(' ').collect::<Vec<_>>()).expect(0).json()
-}
-
-#[test]
-fn a_load_speaks_each_protocol_and_says_what_was_negotiated() {
-    let workspace = Workspace::new(&[]);
-    certify(&workspace);
-    let (plain, port) = serving(&workspace, &["--protocol", "h2c"]);
-    let report = load(&workspace, &format!("--h2c -m 8 http://127.0.0.1:{port}/"));
-    assert_eq!(report["settings"]["protocol"], "h2c");
-    assert_eq!((&report["settings"]["streams"], &report["handshakes"]), (&Value::from(8), &Value::Null));
-    assert_eq!(report["totals"]["answered"], 2000);
-
-    let (secured, port) = serving(&workspace, &TLS);
-    let report = load(&workspace, &format!("--cacert cert.pem https://localhost:{port}/"));
-    assert_eq!(report["totals"]["answered"], 2000);
-    let agreed = &report["handshakes"]["negotiated"][0];
-    assert_eq!((&agreed["version"], &agreed["alpn"]), (&Value::from("TLSv1.3"), &Value::from("http/1.1")));
-    assert_eq!(report["handshakes"]["full"], 4);
-    let words = format!("-k --requests-per-connection 1 --resume https://127.0.0.1:{port}/");
-    let report = load(&workspace, &words);
-    assert!(report["handshakes"]["resumed"].as_u64().unwrap() > 1_500, "{}", report["handshakes"]);
-
-    let (both, port) = serving(&workspace, &[&TLS[..], &["--protocol", "h2"]].concat());
-    let report = load(&workspace, &format!("-k --h2 -m 16 https://localhost:{port}/"));
-    assert_eq!(report["settings"]["protocol"], "h2");
-    assert_eq!(report["handshakes"]["negotiated"][0]["alpn"], "h2");
-    for server in [plain, secured, both] {
-        send(server.pid(), Signal::TERM);
-        server.end().expect(0);
-    }
-}
-
 #[test]
 fn what_is_not_trusted_or_not_spoken_is_named_before_anything_is_sent() {
     let workspace = Workspace::new(&[]);
-    certify(&workspace);
+    certify(workspace.root());
     let (secured, port) = serving(&workspace, &TLS);
     let refused = |words: &str| {
         let words = format!("load -q {words}:{port}/");
@@ -101,30 +65,14 @@ fn the_raw_socket_is_proved_in_each_protocol() {
 }
 
 #[test]
-fn a_run_says_what_protocols_add_and_keeps_no_key() {
-    let _alone = alone();
+fn a_protocol_that_a_service_does_not_offer_is_left_out() {
     let workspace = Workspace::new(&[("honest", "correct")]);
     let text = experiment(&["raw-socket", "honest"], 3)
-        .replace("contract", "protocols = [\"http/1.1\", \"tls\", \"h2\", \"h2c\"]\ncontract");
+        .replace("contract", "protocols = [\"http/1.1\", \"h2\"]\ncontract");
     workspace.write("experiments/tiny.toml", &text);
-    let report =
-        workspace.tare(&["run", "experiments/tiny.toml", "--out", "out", "--json"]).expect_measured().json();
-    for row in ["raw-socket", "raw-socket+tls", "raw-socket+h2", "raw-socket+h2c", "honest"] {
-        assert_eq!(state(&report, row), "measured", "{report}");
-    }
-    assert_eq!(state(&report, "honest+h2"), "left out", "{report}");
-    assert!(report.to_string().contains("this service does not offer h2"), "{report}");
-    let added = rows(&report, "protocols");
-    let labels: Vec<&str> = added.iter().map(|row| row["label"].as_str().unwrap()).collect();
-    assert_eq!(labels.len(), 4, "{added:?}");
-    assert!(labels.iter().all(|label| label.starts_with("raw-socket+")), "{labels:?}");
-    let agreed = rows(&report, "handshakes");
-    assert_eq!(agreed.len(), 2, "{agreed:?}");
+    let planned = workspace.tare(&["run", "experiments/tiny.toml", "--dry-run"]).expect(0);
     assert!(
-        agreed.iter().all(|row| row["suite"] == "TLS_AES_128_GCM_SHA256" && row["group"] == "X25519"),
-        "{agreed:?}"
+        planned.line_with("left out ", "honest+h2: ").contains("this service does not offer h2"),
+        "{planned}"
     );
-    let tls = workspace.root().join("out/tls");
-    assert!(tls.join("cert.pem").is_file() && !tls.join("key.pem").exists());
-    assert!(fs::read_to_string(tls.join("cert.pem")).unwrap().starts_with("-----BEGIN CERTIFICATE"));
 }

@@ -5,7 +5,9 @@ use std::fs;
 use serde_json::Value;
 use tare_host::process::{Cgroups, Isolation};
 
-use crate::support::{Workspace, alone, experiment, fact, journal, row, rows};
+use crate::support::{
+    Workspace, alone, every_request_is_accounted_for, experiment, fact, journal, row, rows,
+};
 
 const LABELS: [&str; 3] = ["raw-socket", "honest", "other"];
 
@@ -86,19 +88,6 @@ fn the_accounting_closes(report: &Value) {
     assert_eq!(rows(report, "ranks").len(), LABELS.len());
 }
 
-/// Sent is answered, failed, and in flight at the end.
-fn every_request_is_accounted_for(records: &[Value], count: usize) {
-    let slices: Vec<&Value> = records.iter().filter(|record| record["kind"] == "sample").collect();
-    assert_eq!(slices.len(), count);
-    for slice in slices {
-        let slice = &slice["load"];
-        let count = |name: &str| slice[name].as_u64().unwrap();
-        let failed: u64 = slice["failed"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
-        assert_eq!(count("sent"), count("answered") + failed + count("in_flight"), "{slice}");
-        assert!(count("answered") > 0, "{slice}");
-    }
-}
-
 #[test]
 fn a_service_weighs_as_much_as_itself() {
     let _alone = alone();
@@ -136,33 +125,6 @@ fn the_reference_has_a_twin_that_is_no_row_of_the_table() {
         workspace.tare(&words).expect_measured().json()["twin"].clone()
     };
     assert_eq!((planned(&[]), planned(&["--no-twin"])), (Value::from("raw-socket@2"), Value::Null));
-}
-
-#[test]
-fn a_run_of_several_loads_measures_each_on_the_same_processes() {
-    let _alone = alone();
-    let workspace = workspace(2);
-    let words = ["run", "experiments/tiny.toml", "--services", "raw-socket,honest", "--connections", "2,8"];
-    let ran = workspace.tare(&words).expect_measured();
-    assert!(
-        ran.stdout.contains("\nRanks, 8 connections\n") && ran.stdout.contains("\nConnections\n"),
-        "{ran}"
-    );
-    let run = workspace.run();
-    let report = parse(&fs::read_to_string(run.join("report.json")).unwrap());
-    for (section, count) in [("ranks", 2), ("ranks-8", 2), ("loads", 4)] {
-        let rows = rows(&report, section);
-        assert_eq!(rows.len(), count, "{section}");
-        assert!(rows.iter().all(|row| row["cpu_ns_per_request"].as_f64() > Some(0.0)), "{section}: {rows:?}");
-    }
-    let records = journal(&run);
-    let starts = records.iter().filter(|record| record["kind"] == "started").count();
-    assert_eq!(starts, 2 * 2, "both loads are those of one process");
-    let samples = || records.iter().filter(|record| record["kind"] == "sample");
-    let of = |point: u64| samples().filter(|sample| sample["point"] == point).count();
-    assert!(of(0) > 0 && of(0) == of(1) && of(0) + of(1) == samples().count());
-    assert!(samples().all(|sample| sample["load"]["connects"] == 0), "connected before the window");
-    every_request_is_accounted_for(&records, 2 * 2 * 2 * 2);
 }
 
 #[test]

@@ -81,42 +81,6 @@ fn error(folder: &Path, words: &[&str], servers: &[&Server]) -> String {
     redact(&errors.join("\n"), servers)
 }
 
-#[test]
-fn two_servers_are_compared_by_the_cpu_time_of_the_processes_behind_their_ports() {
-    let _alone = alone();
-    let folder = tempfile::tempdir().unwrap();
-    let (mut honest, mut slow) = (Server::start("correct"), Server::start("burns-cpu"));
-    // The path of the URL is what is asked for.
-    let urls = [&honest, &slow].map(|server| format!("{}/test/status", server.url()));
-    let words = [
-        "compare",
-        &urls[0],
-        &urls[1],
-        "--metric",
-        "cpu",
-        "--connections",
-        "1",
-        "--budget",
-        "60s",
-        "--out",
-        "out",
-    ];
-    let ended = tare(folder.path(), &words).expect(3);
-    assert!(ended.stderr.contains("GET /test/status: every answer must have status 200"), "{ended}");
-    assert!(ended.stderr.contains("learned from two answers of one process"), "{ended}");
-    assert!(ended.stdout.contains("FAIL after"), "{ended}");
-    let note = ended.line_with("note: not started by Tare", "never frozen");
-    for (server, url) in [&honest, &slow].into_iter().zip(&urls) {
-        assert!(note.contains(&format!("{url} (process {} (\"fake-service\")", server.pid())), "{note}");
-    }
-    assert!(honest.runs() && slow.runs(), "what Tare did not start it does not end");
-    let started: Vec<Value> =
-        journal(&folder.path().join("out")).into_iter().filter(|line| line["kind"] == "started").collect();
-    assert!(!started.is_empty() && started.iter().all(|line| line["start_up_ns"].is_null()), "{started:?}");
-    let resumed = tare(folder.path(), &["run", "--resume", "out"]).expect(1);
-    assert!(resumed.stderr.contains("a run of a server that ran already is not resumed"), "{resumed}");
-}
-
 /// In a pid namespace of its own Tare sees the sockets and no process that holds them.
 #[test]
 fn cpu_time_that_cannot_be_read_is_absent_in_every_form_and_the_output_says_once_why() {

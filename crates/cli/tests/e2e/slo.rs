@@ -5,7 +5,7 @@ use std::fs;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{USUAL, Workspace, alone, journal, row, send, state, within};
+use crate::support::{USUAL, Workspace, alone, journal, row, send, within};
 
 /// Two starts of few short windows. How late the generator is matters elsewhere: these tests share their CPUs.
 const SHORT: [&str; 12] = [
@@ -29,35 +29,6 @@ const HARD: [&str; 4] = ["--slo", "p99=1us", "--max-lag", "60s"];
 
 fn words<'a>(services: &[&'a str], slo: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     [&["slo"], services, slo, &SHORT, more].concat()
-}
-
-#[test]
-fn a_search_prints_a_table_and_keeps_all_that_it_is_made_of() {
-    let _alone = alone();
-    let workspace = Workspace::new(&[("honest", "correct")]);
-    let ran = workspace.tare(&words(&["honest", "raw-socket"], &EASY, &["--at-least", "1"])).expect(5);
-    let run = workspace.root().join("out");
-    for file in ["run.json", "journal.ndjson", "report.md", "report.json"] {
-        assert!(run.join(file).is_file(), "{file}");
-    }
-    let shown = workspace.tare(&["show", "out", "--recompute"]).expect(5);
-    assert_eq!(shown.stdout, ran.stdout);
-    assert_eq!(shown.stderr, "recomputed: the same as out/report.json, to the last digit\n");
-    let markdown = workspace.tare(&["show", "out", "--format", "markdown"]).expect(5);
-    assert_eq!(markdown.stdout, fs::read_to_string(run.join("report.md")).unwrap());
-    let report = workspace.tare(&["show", "out", "--json"]).expect(5).json();
-    let honest = row(&report, "honest");
-    assert_eq!((state(&report, "honest").as_str(), &honest["starts"]), ("measured", &Value::from(2)));
-    for label in ["honest", "raw-socket"] {
-        assert_eq!(row(&report, label)["at_least"], true, "{label}");
-    }
-
-    let records = journal(&run);
-    let open: Vec<&Value> =
-        records.iter().filter(|record| record["load"]["offered_per_second"].is_number()).collect();
-    // Up to 1.1 times the closed loop: 0.7, 0.84, 1.008, 1.1 of it.
-    assert_eq!(open.len(), 2 * 2 * 4);
-    assert!(open.iter().all(|slice| slice["load"]["within"][0] == slice["load"]["answered"]), "{open:?}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The real services of this repository: all that can be built here is built and proved, and a few are measured.
+//! The real services of this repository: all that can be built here is built and proved.
 //! A program of its own, since Cargo runs test programs one after the other: nothing else is timed beside the compilers.
 
 #[path = "../e2e/support/mod.rs"]
@@ -8,10 +8,9 @@ mod support;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::Value;
 use tare_host::fixture::{nothing_may_be_skipped, skip_always};
 
-use support::{alone, real_root, row, rows, start, start_under, state, wrong_of};
+use support::{alone, real_root, start, start_under, wrong_of};
 
 /// What no registry carries: its users bring it themselves, and no set-up of ours can.
 const NOWHERE: [&str; 5] = ["crow", "helidon", "kitura", "restbed", "simple-web-server"];
@@ -155,32 +154,4 @@ fn bare_responses_are_identical_in_length() {
 fn node_may_omit_connection() -> bool {
     let script = "process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)";
     std::process::Command::new("node").args(["-e", script]).status().is_ok_and(|status| status.success())
-}
-
-#[test]
-fn the_quick_experiment_measures_real_services() {
-    let _alone = alone();
-    if build(&["hyper", "node-http"]).len() < 2 {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let (out, short) = (folder.path().join("out"), folder.path().join("quick.toml"));
-    // The budget of a file leaves the fewest blocks, that of the command line would not.
-    let quick = std::fs::read_to_string(real_root().join("experiments/quick.toml")).unwrap();
-    std::fs::write(&short, quick.replacen("= \"3m\"", "= \"1s\"", 1)).unwrap();
-    let services = ["--services", "hyper,node-http", "--seed", "1"];
-    let kept = ["--json", "--out", out.to_str().unwrap()];
-    let words = [&["run", short.to_str().unwrap()][..], &services, &kept].concat();
-    let ran = start(&real_root(), &words).end();
-    let report = ran.json();
-    let rows = rows(&report, "ranks");
-    assert_eq!(rows.len(), 3);
-    for label in ["raw-socket", "hyper", "node-http"] {
-        assert_eq!(state(&report, label), "measured", "{label}");
-        assert_eq!(row(&report, label)["blocks"], 6, "{label}");
-    }
-    // A generator without optimisation is slower than hyper: its row is measured, but says that its throughput is not
-    // its own, and so does the exit status.
-    let doubtful = rows.iter().any(|row| row["requests_per_second"] == Value::Null);
-    assert_eq!(ran.code(), Some(if doubtful { 4 } else { 0 }));
 }

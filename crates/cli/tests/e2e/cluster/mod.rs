@@ -5,7 +5,7 @@ mod kubernetes;
 mod lost;
 mod pushed;
 mod relay;
-mod site;
+pub mod site;
 
 use std::fs;
 

@@ -174,6 +174,20 @@ fn record(rows: &Value, line: &str) -> Value {
     record
 }
 
+/// Sent is answered, failed, and in flight at the end.
+#[track_caller]
+pub fn every_request_is_accounted_for(records: &[Value], count: usize) {
+    let slices: Vec<&Value> = records.iter().filter(|record| record["kind"] == "sample").collect();
+    assert_eq!(slices.len(), count);
+    for slice in slices {
+        let slice = &slice["load"];
+        let count = |name: &str| slice[name].as_u64().unwrap();
+        let failed: u64 = slice["failed"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
+        assert_eq!(count("sent"), count("answered") + failed + count("in_flight"), "{slice}");
+        assert!(count("answered") > 0, "{slice}");
+    }
+}
+
 /// The rows of a table of a document, each by the keys of its columns.
 #[track_caller]
 pub fn rows(document: &Value, section: &str) -> Vec<Value> {

@@ -1,0 +1,99 @@
+//! Services of this repository, built where its user builds them, and short experiments over them.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use serde_json::Value;
+use tare_host::fixture::skip;
+use tempfile::TempDir;
+
+use crate::support::{Ended, real_root, start};
+
+/// All that these tests build: `scripts/setup.sh test` installs what they need. They are quick to build, and net-http has every
+/// protocol and every contract.
+const SERVICES: [&str; 4] = ["gorilla-mux", "net-http", "node-http", "raw-echo"];
+/// Of the first build, with an empty cache of the compiler.
+const BUILT: Duration = Duration::from_secs(300);
+
+/// Runs `tare WORDS` in this repository.
+pub fn tare(words: &[&str]) -> Ended {
+    start(&real_root(), words).end()
+}
+
+/// Whether this machine has what these services are built with; if not, says that `test` is skipped.
+pub fn is_built(test: &str, services: &[&str]) -> bool {
+    assert!(services.iter().all(|name| SERVICES.contains(name)), "{services:?}");
+    let ended = start(&real_root(), &[&["build", "--json"], services].concat()).end_within(BUILT);
+    let lines = ended.json();
+    let missing = lines.as_array().unwrap().iter().find(|line| line["result"] == "missing");
+    if let Some(line) = missing {
+        skip(test, &format!("{}: {}", line["service"], line["reason"]));
+        return false;
+    }
+    ended.expect(0);
+    true
+}
+
+/// Two short blocks of an experiment of this repository, and a place for its run.
+pub struct Short {
+    folder: TempDir,
+    experiment: PathBuf,
+}
+
+impl Short {
+    /// The file with another schedule.
+    pub fn of(name: &str) -> Short {
+        Short::changed(name, |_| ())
+    }
+
+    /// The same with another change. Nothing in it depends on how quick the machine is: the budget leaves the fewest blocks.
+    pub fn changed(name: &str, change: impl FnOnce(&mut toml::Table)) -> Short {
+        let text = fs::read_to_string(real_root().join(format!("experiments/{name}.toml"))).unwrap();
+        let mut experiment: toml::Table = text.parse().unwrap();
+        let mut set = |section: &str, key: &str, value: toml::Value| {
+            if let Some(section) = experiment.get_mut(section) {
+                section.as_table_mut().unwrap().insert(key.to_owned(), value);
+            }
+        };
+        for (key, value) in [("budget", "0s"), ("slice", "50ms"), ("warm-up", "100ms"), ("warm-up-max", "0s")]
+        {
+            set("schedule", key, value.into());
+        }
+        for (key, value) in [("slices-per-block", 3), ("blocks-min", 2), ("blocks-max", 2)] {
+            set("schedule", key, value.into());
+        }
+        set("latency", "slice", "100ms".into());
+        set("latency", "slices-per-block", 2.into());
+        experiment.insert("twin".to_owned(), false.into());
+        change(&mut experiment);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(format!("{name}.toml"));
+        fs::write(&path, experiment.to_string()).unwrap();
+        Short { folder, experiment: path }
+    }
+
+    /// `tare run` of it, with these words.
+    pub fn run(&self, words: &[&str]) -> Ended {
+        let experiment = self.experiment.to_str().unwrap();
+        let out = self.out();
+        let all = [&["run", experiment, "--out", out.to_str().unwrap()], words].concat();
+        tare(&all).expect_measured()
+    }
+
+    /// The document of its run.
+    pub fn measured(&self, words: &[&str]) -> Value {
+        self.run(&[&["--json"], words].concat()).json()
+    }
+
+    /// The folder of its run.
+    pub fn out(&self) -> PathBuf {
+        self.path().join("out")
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}

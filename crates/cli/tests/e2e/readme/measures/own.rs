@@ -1,0 +1,141 @@
+//! My service: did my branch make it slower, and which commit?
+
+use std::{fs, process::Command, time::Duration};
+
+use serde_json::Value;
+
+use crate::{
+    readme::shop::{
+        Shop,
+        Version::{Broken, Cheap, Dear},
+    },
+    support::{experiment, journal, real_root, rows},
+};
+
+/// Of several comparisons.
+const PATIENCE: Duration = Duration::from_secs(240);
+
+#[test]
+fn a_branch_that_is_slower_fails() {
+    let Some(shop) = Shop::with_branch("a comparison of revisions", Dear) else { return };
+    // With looks after 4, 5, 6, 9 and 12 short blocks: how many a budget has room for depends on what else the machine does.
+    shop.write("tiny.toml", &experiment(&[], 12));
+    let revisions = ["compare", "node server.js", "--revisions", "main...HEAD", "--get", "/items/1"];
+    let short = ["--metric", "cpu", "--experiment", "tiny.toml"];
+    let ended = shop.tare(&[&revisions[..], &short].concat()).expect(3);
+    let learned = "GET /items/1: every answer must have status 200 and the same 31 bytes";
+    assert!(ended.stderr.contains(learned), "{ended}");
+    assert!(ended.stdout.contains("FAIL after"), "{ended}");
+    assert!(ended.line("CPU/request").contains("  fail  "), "{ended}");
+    let runs: Vec<_> = fs::read_dir(shop.path().join(".tare/runs")).unwrap().flatten().collect();
+    assert_eq!(runs.len(), 1, "{runs:?}");
+    let contract = fs::read_to_string(runs[0].path().join("contracts/learned.toml")).unwrap();
+    assert!(contract.contains("\"name\":\"tea\""), "{contract}");
+    assert_eq!(shop.read(".tare/.gitignore"), "*\n");
+    shop.tare(&["show"]).expect(3);
+}
+
+#[test]
+fn the_gate_of_a_pull_request_compares_with_where_it_parted() {
+    let Some(shop) = Shop::with_branch("a gate", Dear) else { return };
+    shop.write(
+        "tare.toml",
+        "format = \"1.0\"\n[service.shop]\ncommand = \"node server.js\"\n[gate.shop]\nservice = \"shop\"\nbase = \"main\"\n\
+         get = [\"/items/1\"]\nmetrics = [\"cpu\"]\nbudget = \"60s\"\nagain = true\n",
+    );
+    let output = shop.path().join("output");
+    let mut gate = Command::new("sh");
+    gate.arg(real_root().join("scripts/gate.sh")).current_dir(shop.path());
+    gate.env("TARE", env!("CARGO_BIN_EXE_tare")).env("TARE_HOME", shop.path().join(".tare/home"));
+    gate.env("GATE_NAME", "shop").env("GITHUB_OUTPUT", &output);
+    let ended = gate.output().unwrap();
+    assert_eq!(ended.status.code(), Some(3), "{ended:?}");
+    assert_eq!(fs::read_to_string(&output).unwrap(), "verdict=fail\n");
+    let comment = shop.read("tare-gate/gate.md");
+    assert!(comment.contains("FAIL") && comment.contains("This machine: could have seen"), "{comment}");
+    assert!(shop.read("tare-gate/gate.xml").contains("<testsuite"));
+}
+
+#[test]
+fn a_repository_has_a_file_a_contract_and_a_first_comparison() {
+    let Some(shop) = Shop::new("a repository") else { return };
+    let words = ["init", "--name", "shop", "--ci", "github", "--get", "/items/1", "--budget", "10s"];
+    let ended = shop.tare(&words);
+    assert!(matches!(ended.code(), Some(0 | 4)), "{ended}");
+    assert!(ended.stdout.contains("shop@2 against shop"), "{ended}");
+    insta::assert_snapshot!(shop.read("tare.toml"));
+    let contract = shop.read("tare/shop.toml");
+    assert!(contract.contains("\"name\":\"tea\""), "{contract}");
+    assert!(shop.read(".github/workflows/tare.yml").contains("with: { gate: shop }"));
+    // What was written is what the other commands work with.
+    shop.tare(&["verify", "shop"]).expect(0);
+    let again = shop.tare(&["init"]).expect(1);
+    assert!(again.stderr.contains("tare.toml is there already"), "{again}");
+}
+
+fn first_bad(found: &Value) -> Vec<&str> {
+    let commit = |place: &Value| {
+        let place = usize::try_from(place.as_u64().unwrap()).unwrap();
+        found["commits"][place]["subject"].as_str().unwrap()
+    };
+    found["first_bad"].as_array().unwrap().iter().map(commit).collect()
+}
+
+#[test]
+fn the_commit_that_made_it_dearer_is_found() {
+    let Some(shop) = Shop::with_commits("a bisection", &[Cheap, Broken, Dear, Dear]) else { return };
+    let bisect = ["bisect", "old", "HEAD", "node server.js", "--get", "/items/1"];
+    let planned = shop.tare(&[&bisect[..], &["--dry-run"]].concat()).expect(0);
+    assert!(planned.stdout.starts_with("3 commits after the good one; about 2 steps"), "{planned}");
+    let words = [&bisect[..], &["--budget", "60s", "--json", "--out", "found"]].concat();
+    // What does not start leaves two commits: it, and the one after it.
+    let ended = shop.start(&words).end_within(PATIENCE).expect(5);
+    let found = ended.json();
+    assert_eq!(first_bad(&found), ["1: Broken", "2: Dear"], "{found}");
+    let left_out =
+        found["steps"].as_array().unwrap().iter().find(|step| step["result"] == "left out").unwrap();
+    assert!(left_out["reason"].as_str().unwrap().contains("ended before it was ready"), "{found}");
+    assert_eq!(shop.read("found/bisect.json"), ended.stdout);
+}
+
+#[test]
+fn a_history_has_an_interval_for_each_version_and_marks_the_change() {
+    let Some(shop) = Shop::with_commits("a history", &[Cheap, Broken, Cheap, Dear]) else { return };
+    let words = ["history", "node server.js", "old..HEAD", "--get", "/items/1", "--budget", "10s", "--json"];
+    // One of the versions does not start, which is for its author to mend.
+    let ended = shop.start(&words).end_within(PATIENCE).expect(2);
+    let found = ended.json();
+    let versions = rows(&found, "versions");
+    let changes: Vec<bool> = versions.iter().map(|version| version["is_change"].as_bool().unwrap()).collect();
+    assert_eq!(changes, [false, false, false, true], "{versions:?}");
+    assert!(versions[1]["reason"].as_str().unwrap().contains("ended before it was ready"), "{versions:?}");
+    assert!(versions[3]["against_previous"].as_f64().unwrap() > 2.0, "{versions:?}");
+    let answer = found["answer"].as_str().unwrap();
+    assert!(answer.starts_with("CPU/request changed at node server.js@"), "{found}");
+    let one = shop.tare(&["history", "node server.js", "HEAD"]).expect(1);
+    assert!(one.stderr.contains("one revision has no history"), "{one}");
+}
+
+#[test]
+fn two_servers_are_compared_by_the_cpu_time_of_the_processes_behind_their_ports() {
+    let Some(shop) = Shop::new("two servers that run") else { return };
+    let (mut cheap, mut dear) = (shop.serve(Cheap), shop.serve(Dear));
+    // The path of the URL is what is asked for.
+    let urls = [&cheap, &dear].map(|server| server.url("/items/1"));
+    shop.write("tiny.toml", &experiment(&[], 12));
+    let compare = ["compare", &urls[0], &urls[1], "--metric", "cpu", "--experiment", "tiny.toml"];
+    let ended = shop.tare(&[&compare[..], &["--out", "out"]].concat()).expect(3);
+    assert!(ended.stderr.contains("GET /items/1: every answer must have status 200"), "{ended}");
+    assert!(ended.stderr.contains("learned from two answers of one process"), "{ended}");
+    assert!(ended.stdout.contains("FAIL after"), "{ended}");
+    let note = ended.line_with("note: not started by Tare", "never frozen");
+    for (server, url) in [&cheap, &dear].into_iter().zip(&urls) {
+        assert!(note.contains(&format!("{url} (process {} (\"node\"", server.pid())), "{note}");
+    }
+    assert!(cheap.runs() && dear.runs(), "what Tare did not start it does not end");
+    let started: Vec<Value> =
+        journal(&shop.path().join("out")).into_iter().filter(|line| line["kind"] == "started").collect();
+    assert!(!started.is_empty() && started.iter().all(|line| line["start_up_ns"].is_null()), "{started:?}");
+    let resumed = shop.tare(&["run", "--resume", "out"]).expect(1);
+    assert!(resumed.stderr.contains("a run of a server that ran already is not resumed"), "{resumed}");
+}
