@@ -11,7 +11,7 @@ use std::{
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{Ended, PROGRAM, Running, USUAL, Workspace, alone, free_port, send, start, within};
+use crate::support::{Ended, PROGRAM, Running, USUAL, Workspace, free_port, send, start, within};
 
 /// How soon everything must have ended when one end is gone.
 const SECONDS: Duration = Duration::from_secs(15);
@@ -132,7 +132,6 @@ pub fn sum(document: &Value, key: &str) -> u64 {
 /// What one generator would have sent with this seed is sent by three together.
 #[test]
 fn the_requests_of_an_open_loop_are_those_of_one_generator() {
-    let _alone = alone();
     let ground = Ground::new();
     let server = RawServer::start(&ground);
     let words = "-c 6 -R 700 --arrivals poisson -d 1s --seed 11 --json";
@@ -151,7 +150,6 @@ fn the_requests_of_an_open_loop_are_those_of_one_generator() {
 
 #[test]
 fn each_agent_checks_the_answers_of_a_contract() {
-    let _alone = alone();
     let ground = Ground::new();
     for (mode, outcome) in [("correct", None), ("wrong-body", Some(1))] {
         let server = FakeServer::start(mode);
@@ -180,7 +178,6 @@ fn each_agent_checks_the_answers_of_a_contract() {
 /// A contract of the repository is sent as its text. What it would read from files would be those of the agent's machine.
 #[test]
 fn a_contract_of_the_repository_is_sent_as_text() {
-    let _alone = alone();
     let ground = Ground::new();
     let rest = include_str!("../../../../contracts/rest.toml");
     ground.workspace.write("contracts/mine.toml", &rest.replace("\"rest\"", "\"mine\""));
@@ -216,7 +213,6 @@ fn a_contract_of_the_repository_is_sent_as_text() {
 
 #[test]
 fn an_agent_that_is_killed_is_named_and_there_is_no_figure() {
-    let _alone = alone();
     let ground = Ground::new();
     let server = RawServer::start(&ground);
     let agents = [ground.agent(&[]), ground.agent(&[])];
@@ -238,7 +234,6 @@ fn an_agent_that_is_killed_is_named_and_there_is_no_figure() {
 
 #[test]
 fn agents_end_within_seconds_when_their_controller_is_killed() {
-    let _alone = alone();
     let ground = Ground::new();
     let server = RawServer::start(&ground);
     let agents = [ground.agent(&[]), ground.agent(&[])];
@@ -255,7 +250,6 @@ fn agents_end_within_seconds_when_their_controller_is_killed() {
 
 #[test]
 fn an_agent_starts_the_service_that_it_watches_and_ends_it_whatever_happens() {
-    let _alone = alone();
     let ground = Ground::new();
     let port = free_port();
     let number = port.to_string();
@@ -286,7 +280,6 @@ fn an_agent_starts_the_service_that_it_watches_and_ends_it_whatever_happens() {
 /// One that is stopped for two seconds: its answers came late by as much, and its verdict says so.
 #[test]
 fn an_agent_that_is_stopped_makes_the_load_invalid() {
-    let _alone = alone();
     let ground = Ground::new();
     let server = RawServer::start(&ground);
     for words in ["-c 4 -d 4s --json", "-c 4 -R 500 -d 4s --json"] {

@@ -19,8 +19,8 @@ use tare_host::fixture::skip_always;
 use crate::{
     agents_in_experiments::{generator_cpus, of_kind},
     support::{
-        Ended, Running, USUAL, Workspace, alone, experiment, fact, free_port, journal, row, send,
-        start_under, within,
+        Ended, Running, USUAL, Workspace, experiment, fact, free_port, journal, row, send, start_under,
+        within,
     },
 };
 
@@ -124,7 +124,6 @@ fn ended(agents: [Running; 2]) -> [Ended; 2] {
 
 #[test]
 fn two_networks_load_one_server_if_both_sides_permit_it() {
-    let _alone = alone();
     let Some(apart) = Apart::new() else { return };
     let workspace = Workspace::new(&[]);
     workspace.tare(&["agent", "--new-token", "token"]).expect(0);
@@ -185,7 +184,6 @@ const ROWS: [&str; 4] = ["raw-socket", "raw-socket+tls", "raw-socket+h2", "raw-s
 /// Each of them listens where the other network reaches it, and is asked there by two agents.
 #[test]
 fn services_of_a_run_are_asked_from_another_network_in_every_protocol() {
-    let _alone = alone();
     let Some(apart) = Apart::new() else { return };
     let workspace = Workspace::new(&[]);
     let text = experiment(&ROWS, 1)

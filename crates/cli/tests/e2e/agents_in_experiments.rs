@@ -11,9 +11,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 use tare_host::cpus::{Pinning, available};
 
-use crate::support::{
-    Ended, Running, USUAL, Workspace, alone, experiment, fact, free_port, journal, send, within,
-};
+use crate::support::{Ended, Running, USUAL, Workspace, experiment, fact, free_port, journal, send, within};
 
 /// Of each a slice of a second in each round.
 const LABELS: [&str; 2] = ["raw-socket", "honest"];
@@ -134,7 +132,6 @@ fn check_sample(sample: &Value, addresses: &[&str]) {
 /// They ask for the services at another address than 127.0.0.1, where the raw socket listens and a fake service does not.
 #[test]
 fn two_agents_load_an_experiment_with_open_and_closed_loops() {
-    let _alone = alone();
     let ground = Ground::new(1, 1, OPEN);
     let agents = [ground.agent(0), ground.agent(0)];
     let words = ["--json", "--serve-on", "127.0.0.2", "--services", "raw-socket,raw-socket@2,honest"];
@@ -172,7 +169,6 @@ fn two_agents_load_an_experiment_with_open_and_closed_loops() {
 /// The service of a row answers wrongly in one of 1,500 requests, which its proof does not see.
 #[test]
 fn a_wrong_answer_is_found_where_it_arrives() {
-    let _alone = alone();
     let ground = Ground::new(1, 1, "");
     let manifest = crate::support::manifest("honest", "wrong-in-1500");
     ground.workspace.service("honest", &manifest);
@@ -185,7 +181,6 @@ fn a_wrong_answer_is_found_where_it_arrives() {
 
 #[test]
 fn a_killed_agent_spoils_its_slice_and_the_run_goes_on_once_it_is_back() {
-    let _alone = alone();
     let ground = Ground::new(1, 2, "");
     let port = free_port();
     let [one, other] = [ground.agent(0), ground.agent(port)];
@@ -213,7 +208,6 @@ fn a_killed_agent_spoils_its_slice_and_the_run_goes_on_once_it_is_back() {
 
 #[test]
 fn a_run_whose_agents_stay_away_is_cut_off_and_can_be_resumed() {
-    let _alone = alone();
     // A block that was cut off is not measured again: the third one is what is left.
     let ground = Ground::new(3, 1, "");
     let port = free_port();
@@ -240,7 +234,6 @@ fn a_run_whose_agents_stay_away_is_cut_off_and_can_be_resumed() {
 
 #[test]
 fn an_agent_that_is_stopped_for_a_while_spoils_its_slice() {
-    let _alone = alone();
     let ground = Ground::new(1, 1, "");
     let text = fs::read_to_string(ground.workspace.root().join("experiments/tiny.toml")).unwrap();
     ground.workspace.write("experiments/tiny.toml", &text.replace("\"1s\"", "\"2s\""));

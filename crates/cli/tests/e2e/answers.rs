@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{Fake, Workspace, alone, experiment, manifest};
+use crate::support::{Fake, Workspace, experiment, manifest};
 
 /// Its first answer is another one each time.
 const SHAPE: &str = r#"
@@ -93,7 +93,6 @@ fn workspace(services: &[(&str, &str)]) -> Workspace {
 
 #[test]
 fn every_answer_of_a_load_has_its_form() {
-    let _alone = alone();
     let workspace = workspace(&[]);
     let honest = Fake::start("correct");
     let words = "--contract shape -c 4 -n 6000 --json --max-interference 100%";
@@ -124,7 +123,6 @@ fn a_header_that_should_not_come_is_named() {
 
 #[test]
 fn every_answer_of_a_run_is_of_the_row_that_was_asked_for() {
-    let _alone = alone();
     let workspace = workspace(&[("honest", "correct"), ("confused", "other-row-in-1500")]);
     let text = experiment(&["raw-socket", "honest", "confused"], 3)
         .replace("\"hello\"", "\"items\"")
@@ -155,7 +153,6 @@ fn every_answer_of_a_run_is_of_the_row_that_was_asked_for() {
 
 #[test]
 fn a_server_that_runs_needs_the_rows_of_the_seed() {
-    let _alone = alone();
     let workspace = workspace(&[]);
     let printed = workspace.tare(&["data", "items", "--seed", "5"]).expect(0);
     assert_eq!(printed.stdout, workspace.tare(&["data", "items", "items", "--seed", "5"]).expect(0).stdout);
@@ -177,7 +174,6 @@ fn a_server_that_runs_needs_the_rows_of_the_seed() {
 
 #[test]
 fn every_form_of_a_load_is_answered_by_its_parts() {
-    let _alone = alone();
     let workspace = workspace(&[("honest", "correct"), ("caching", "caches")]);
     workspace.tare(&["verify", "honest", "--contract", "form"]).expect(0);
     let verified = workspace.tare(&["verify", "caching", "--contract", "form"]).expect(2);

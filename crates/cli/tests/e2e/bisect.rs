@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use tare_host::fixture::has_program;
 
-use crate::support::{Ended, PROGRAM, alone, git, journal, rows, send, start, within};
+use crate::support::{Ended, PROGRAM, git, journal, rows, send, start, within};
 
 /// A commit for each mode of the service.
 fn repository(modes: &[&str]) -> tempfile::TempDir {
@@ -38,7 +38,6 @@ fn first_bad(found: &Value) -> Vec<&str> {
 
 #[test]
 fn a_bisection_that_was_killed_goes_on_with_the_steps_that_are_known() {
-    let _alone = alone();
     let repository = repository(&["correct", "burns-cpu", "burns-cpu"]);
     let folder = repository.path();
     let found = folder.join("found");
@@ -78,7 +77,6 @@ fn commit(folder: &Path, name: &str) -> String {
 
 #[test]
 fn commits_that_cannot_be_distinguished_are_said_to_be() {
-    let _alone = alone();
     let repository = repository(&["correct", "correct", "correct"]);
     let ended = bisect(repository.path(), &["--budget", "12s"]).expect(5);
     assert!(
@@ -101,7 +99,6 @@ require('node:http').createServer((request, response) => {
 
 #[test]
 fn releases_of_a_package_are_installed_each_in_a_build_of_its_own() {
-    let _alone = alone();
     if !["node", "npm"].iter().all(|program| has_program("releases", program)) {
         return;
     }

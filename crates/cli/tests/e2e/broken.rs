@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use rustix::process::Signal;
 
 use crate::support::{
-    Running, USUAL, Workspace, alone, experiment, fact, journal, manifest, row, send, state, within,
+    Running, USUAL, Workspace, experiment, fact, journal, manifest, row, send, state, within,
 };
 
 /// Kills the service of a row whenever it is seen alive, from its first slice on, until the run has noticed.
@@ -24,7 +24,6 @@ fn kill_service(tare: &mut Running, run: &Path, label: &str) {
 
 #[test]
 fn services_that_die_under_load_cost_only_their_own_rows() {
-    let _alone = alone();
     let workspace =
         Workspace::new(&[("honest", "correct"), ("crashing", "crashes-under-load"), ("victim", "correct")]);
     let tiny = experiment(&["raw-socket", "honest", "crashing", "victim"], 6);
@@ -49,7 +48,6 @@ fn services_that_die_under_load_cost_only_their_own_rows() {
 
 #[test]
 fn a_missing_toolchain_leaves_a_row_out_and_is_no_failure() {
-    let _alone = alone();
     let workspace = Workspace::new(&[("honest", "correct")]);
     let lacking = manifest("lacking", "correct")
         + "[[requires]]\ncommand = [\"no-such-tool\", \"--version\"]\ndebian = [\"some-package\"]\nhint = \"or build it\"\n";
@@ -75,7 +73,6 @@ fn a_missing_toolchain_leaves_a_row_out_and_is_no_failure() {
 
 #[test]
 fn a_failed_build_step_leaves_a_row_out_and_is_told_by_the_exit_status() {
-    let _alone = alone();
     let workspace = Workspace::new(&[("honest", "correct")]);
     let step = "[[build]]\ncommand = [\"sh\", \"-c\", \"echo working; echo no such header >&2; exit 3\"]\n";
     workspace.service("unbuilt", &(manifest("unbuilt", "correct") + step));
@@ -90,7 +87,6 @@ fn a_failed_build_step_leaves_a_row_out_and_is_told_by_the_exit_status() {
 
 #[test]
 fn a_row_that_is_against_its_contract_is_left_out_and_told_by_the_exit_status() {
-    let _alone = alone();
     let workspace =
         Workspace::new(&[("honest", "correct"), ("frozen", "frozen-date"), ("hanging", "never-ready")]);
     let impatient = manifest("hanging", "never-ready").replace("\"10s\"", "\"300ms\"");

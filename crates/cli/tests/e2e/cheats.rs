@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 use serde_json::Value;
 use tare_service::backing::PostgresPrograms;
 
-use crate::support::{Ended, Workspace, alone, cheating, row, wrong_of};
+use crate::support::{Ended, Workspace, cheating, row, wrong_of};
 
 /// Each takes a database, so that few are enough to keep a machine busy.
 const AT_ONCE: usize = 2;
@@ -127,7 +127,6 @@ fn experiment(contract: &str, services: &[&str]) -> String {
 
 /// The reason of a row of a run that nothing else was wrong with.
 fn reason_under_load(contract: &str, cheat: &str) -> String {
-    let _alone = alone();
     let workspace = workspace(&["none", cheat]);
     workspace.write("experiments/tiny.toml", &experiment(contract, &["none", cheat]));
     let ended = workspace.tare(&["run", "experiments/tiny.toml", "--json"]);

@@ -5,9 +5,7 @@ use std::fs;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{
-    Ended, USUAL, Workspace, alone, experiment, fact, git, journal, manifest, rows, send, within,
-};
+use crate::support::{Ended, USUAL, Workspace, experiment, fact, git, journal, manifest, rows, send, within};
 
 /// As many blocks as the looks of a short comparison take: 12, with looks after 4, 5, 6, 9 and 12.
 fn workspace(services: &[(&str, &str)]) -> Workspace {
@@ -28,7 +26,6 @@ fn figure(found: &Value, metric: &str) -> Value {
 
 #[test]
 fn a_service_is_never_worse_than_itself_by_half() {
-    let _alone = alone();
     let workspace = workspace(&[("honest", "correct")]);
     let ended = compare(&workspace, &["honest", "honest", "--delta", "50%", "--json"]);
     assert!(matches!(ended.code(), Some(0 | 5)), "{ended}");
@@ -46,7 +43,6 @@ fn a_service_is_never_worse_than_itself_by_half() {
 
 #[test]
 fn one_that_burns_cpu_fails_and_the_run_keeps_the_verdict() {
-    let _alone = alone();
     let workspace = workspace(&[("honest", "correct"), ("slow", "burns-cpu")]);
     let ended = compare(&workspace, &["honest", "slow", "--seed", "7"]).expect(3);
     assert!(ended.stdout.contains("\nFAIL after 4 blocks: worse by 3% or more in "), "{ended}");
@@ -72,7 +68,6 @@ fn one_that_burns_cpu_fails_and_the_run_keeps_the_verdict() {
 
 #[test]
 fn one_that_was_cut_off_is_resumed_to_its_verdict() {
-    let _alone = alone();
     let workspace = workspace(&[("honest", "correct"), ("slow", "burns-cpu")]);
     let mut running = workspace.start(&[&["compare", "honest", "slow", "--out", "cut"][..], &TINY].concat());
     let run = workspace.root().join("cut");
@@ -88,7 +83,6 @@ fn one_that_was_cut_off_is_resumed_to_its_verdict() {
 
 #[test]
 fn what_cannot_be_compared_has_a_status_of_its_own() {
-    let _alone = alone();
     let workspace =
         workspace(&[("honest", "correct"), ("wrong", "wrong-body"), ("dying", "crashes-under-load")]);
     let unbuilt = manifest("unbuilt", "correct").replace("[run]", "[[build]]\ncommand = [\"false\"]\n[run]");
@@ -116,7 +110,6 @@ fn a_dry_run_shows_when_it_would_end() {
 
 #[test]
 fn a_few_blocks_are_inconclusive() {
-    let _alone = alone();
     let workspace = Workspace::new(&[("honest", "correct")]);
     workspace.write("experiments/tiny.toml", &experiment(&[], 2));
     let ended = compare(&workspace, &["honest", "honest"]).expect(5);
@@ -153,7 +146,6 @@ fn mistakes_of_words_are_told() {
 /// A service of the user's own: its language is not its parent's name, and one in the checkout has its name.
 #[test]
 fn a_folder_outside_is_a_service_everywhere() {
-    let _alone = alone();
     let workspace = workspace(&[("mine", "correct")]);
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("mine");
@@ -184,7 +176,6 @@ fn a_folder_outside_is_a_service_everywhere() {
 
 #[test]
 fn revisions_of_a_folder_are_built_apart_and_compared() {
-    let _alone = alone();
     let workspace = workspace(&[("mine", "correct")]);
     let root = workspace.root();
     // The build leaves something behind, so that two builds in one place would be seen.

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 use serde_json::Value;
 
-use crate::support::{Running, USUAL, Workspace, alone, experiment, journal, send, within};
+use crate::support::{Running, USUAL, Workspace, experiment, journal, send, within};
 
 const ROWS: [&str; 3] = ["raw-socket", "honest", "other"];
 
@@ -30,7 +30,6 @@ fn kinds(run: &Path, kind: &str) -> usize {
 
 #[test]
 fn a_watchdog_that_is_killed_is_replaced_and_the_run_goes_on() {
-    let _alone = alone();
     let workspace = workspace(1000);
     let run = workspace.root().join("out");
     let mut tare = workspace.start(&["run", "experiments/some.toml", "--budget", "1h", "--out", "out"]);
@@ -49,7 +48,6 @@ fn a_watchdog_that_is_killed_is_replaced_and_the_run_goes_on() {
 
 #[test]
 fn a_histogram_that_cannot_be_stored_cuts_the_run_off_and_blames_no_service() {
-    let _alone = alone();
     let workspace = workspace(3);
     let run = workspace.root().join("out");
     let mut tare = workspace.start(&["run", "experiments/some.toml", "--out", "out"]);
@@ -80,7 +78,6 @@ fn limit_files(tare: &Running, bytes: u64) {
 
 #[test]
 fn a_record_that_found_no_room_is_taken_back_and_the_journal_has_whole_lines() {
-    let _alone = alone();
     let workspace = workspace(3);
     let run = workspace.root().join("out");
     let mut tare = workspace.start(&["run", "experiments/some.toml", "--out", "out"]);

@@ -4,7 +4,7 @@ use std::fs;
 
 use tare_host::link::rights;
 
-use crate::support::{PROGRAM, Workspace, alone, experiment, fact, state};
+use crate::support::{PROGRAM, Workspace, experiment, fact, state};
 
 /// Notes in which network it is and what it sees of the run, and serves as it should.
 fn spying(name: &str) -> String {
@@ -24,7 +24,6 @@ fn each_service_has_a_network_of_its_own_and_is_measured_in_it() {
         tare_host::fixture::skip_always("networks of their own", &error.to_string());
         return;
     }
-    let _alone = alone();
     let workspace = Workspace::new(&[]);
     let project =
         format!("format = \"1.0\"\ncontracts = [\"requests\"]\n{}{}", spying("one"), spying("other"));

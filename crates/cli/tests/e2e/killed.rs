@@ -7,7 +7,7 @@ use std::{
 
 use rustix::process::Signal;
 
-use crate::support::{Running, USUAL, Workspace, alone, experiment, journal, send, state, within};
+use crate::support::{Running, USUAL, Workspace, experiment, journal, send, state, within};
 
 /// A run that has one whole block behind it and is in the middle of the second, and its folder.
 fn midway(workspace: &Workspace) -> (Running, PathBuf) {
@@ -28,7 +28,6 @@ fn workspace() -> Workspace {
 
 #[test]
 fn kill_9_leaves_no_process_and_a_run_that_can_be_shown() {
-    let _alone = alone();
     let workspace = workspace();
     let (tare, run) = midway(&workspace);
     send(tare.pid(), Signal::KILL);
@@ -47,7 +46,6 @@ fn kill_9_leaves_no_process_and_a_run_that_can_be_shown() {
 
 #[test]
 fn a_run_that_was_killed_goes_on_and_loses_nothing() {
-    let _alone = alone();
     let workspace = workspace();
     let (tare, run) = midway(&workspace);
     send(tare.pid(), Signal::KILL);
@@ -78,7 +76,6 @@ fn a_run_that_was_killed_goes_on_and_loses_nothing() {
 
 #[test]
 fn a_run_that_has_ended_does_not_go_on() {
-    let _alone = alone();
     let workspace = Workspace::new(&[("honest", "correct")]);
     workspace.write("experiments/tiny.toml", &experiment(&["honest"], 1));
     workspace.tare(&["run", "experiments/tiny.toml", "--out", "out"]).expect_measured();
@@ -100,7 +97,6 @@ fn shows_as_cut_off(workspace: &Workspace, run: &Path) -> String {
 
 #[test]
 fn what_asks_to_stop_gets_a_table_that_says_so() {
-    let _alone = alone();
     let workspace = workspace();
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
         let (tare, run) = midway(&workspace);
@@ -120,7 +116,6 @@ fn what_asks_to_stop_gets_a_table_that_says_so() {
 
 #[test]
 fn an_interrupt_before_the_first_block_ends_in_an_orderly_way_too() {
-    let _alone = alone();
     let workspace = Workspace::new(&[("late", "slow-start")]);
     workspace.write("experiments/tiny.toml", &experiment(&["late"], 1));
     let mut tare = workspace.start(&["run", "experiments/tiny.toml", "--out", "out"]);
@@ -135,7 +130,6 @@ fn an_interrupt_before_the_first_block_ends_in_an_orderly_way_too() {
 
 #[test]
 fn an_interrupt_while_services_are_proved_stores_nothing() {
-    let _alone = alone();
     let workspace = Workspace::new(&[("late", "slow-start")]);
     workspace.write("experiments/tiny.toml", &experiment(&["late"], 1));
     let mut tare = workspace.start(&["run", "experiments/tiny.toml", "--out", "out"]);
@@ -151,7 +145,6 @@ fn an_interrupt_while_services_are_proved_stores_nothing() {
 
 #[test]
 fn nobody_goes_on_with_a_run_that_is_being_measured() {
-    let _alone = alone();
     let workspace = workspace();
     let (tare, _) = midway(&workspace);
     let refused = workspace.tare(&["run", "--resume", "out"]).expect(1);

@@ -11,9 +11,7 @@ use std::{
 use rustix::process::Signal;
 use tare_service::backing::PostgresPrograms;
 
-use crate::support::{
-    Running, USUAL, Workspace, alone, cheating, journal, manifest, send, start_under, within,
-};
+use crate::support::{Running, USUAL, Workspace, cheating, journal, manifest, send, start_under, within};
 
 /// How long what tare has started may outlive it.
 const GONE: Duration = Duration::from_secs(10);
@@ -135,7 +133,6 @@ fn kill_9_under_load_leaves_nothing_of_a_database() {
     if !has_postgres() {
         return;
     }
-    let _alone = alone();
     let workspace = workspace();
     workspace
         .service("other", &cheating("other", &["updates"]).replace("CHEAT = \"other\"", "CHEAT = \"none\""));

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::support::{Ended, PROGRAM, Workspace, alone, git, start};
+use crate::support::{Ended, PROGRAM, Workspace, git, start};
 
 /// The command of a fake service in this mode.
 fn command(mode: &str) -> String {
@@ -20,7 +20,6 @@ fn tare(folder: &Path, words: &[&str]) -> Ended {
 
 #[test]
 fn a_command_is_related_to_the_raw_socket_and_a_run_of_it_is_resumed() {
-    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let service = command("correct");
     let words = ["run", "--service", &service, "--get", "/", "--budget", "8s", "--out", "out"];
@@ -46,7 +45,6 @@ fn a_command_is_verified_by_what_it_answered_before() {
 
 #[test]
 fn a_budget_bounds_the_measuring() {
-    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let honest = command("correct");
     let words = ["compare", &honest, &honest, "--get", "/", "--budget", "3s", "--json"];
@@ -157,7 +155,6 @@ fn gate(folder: &Path, variables: &[(&str, &str)]) -> Output {
 
 #[test]
 fn a_gate_has_its_place_in_the_file_of_the_repository() {
-    let _alone = alone();
     let repository = repository();
     let write = |gate: &str| {
         let service = "format = \"1.0\"\n[service.shop]\ncommand = \"sh serve.sh\"\n";

@@ -8,8 +8,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::support::{
-    Fake, PROGRAM, USUAL, Workspace, alone, experiment, free_port, journal, manifest, row, send, within,
-    wrong_of,
+    Fake, PROGRAM, USUAL, Workspace, experiment, free_port, journal, manifest, row, send, within, wrong_of,
 };
 
 /// A closed loop of eight connections, since the fake service has a thread for each of them.
@@ -79,7 +78,6 @@ fn is_noisy(report: &Value) -> bool {
 
 #[test]
 fn a_run_names_the_faults_that_its_figures_do_not_show() {
-    let _alone = alone();
     let workspace = workspace();
     let mut untried = Vec::new();
     for attempt in 1..=ATTEMPTS {
@@ -118,7 +116,6 @@ fn a_run_names_the_faults_that_its_figures_do_not_show() {
 
 #[test]
 fn a_comparison_with_one_wrong_answer_in_1500_has_no_other_verdict() {
-    let _alone = alone();
     let workspace = workspace();
     let ended =
         workspace.tare(&["compare", "honest", "wrong-in-1500", "--experiment", "experiments/tiny.toml"]);
@@ -129,7 +126,6 @@ fn a_comparison_with_one_wrong_answer_in_1500_has_no_other_verdict() {
 /// A runtime that compiles its hot code while its process is kept from one block to the next.
 #[test]
 fn a_run_names_a_level_change_of_a_kept_process() {
-    let _alone = alone();
     let workspace = Workspace::new(&[("jit", "starts-late-and-steps")]);
     let text = experiment(&["raw-socket", "jit"], 12)
         .replace("30ms", "60ms")
@@ -147,7 +143,6 @@ fn a_run_names_a_level_change_of_a_kept_process() {
 /// The answer holds on a machine that is busy with others too, or is none.
 #[test]
 fn a_comparison_names_five_percent_more_cpu() {
-    let _alone = alone();
     let workspace = Workspace::new(&[]);
     misbehaving(&workspace, "dearer", "slower=5%");
     // One look: its interval pays for no other one, and all of its blocks fit into the time that a test waits.
@@ -219,7 +214,6 @@ const IN_A_LOAD: [(&str, &str, &str); 4] = [
 
 #[test]
 fn a_load_names_a_stall() {
-    let _alone = alone();
     let workspace = Workspace::new(&[]);
     let port = free_port().to_string();
     let server = workspace.start(&["raw-socket", "--port", &port, "--misbehave", STALL]);
@@ -233,7 +227,6 @@ fn a_load_names_a_stall() {
 
 #[test]
 fn a_load_names_them_too() {
-    let _alone = alone();
     for (mode, words, part) in IN_A_LOAD {
         let ended = Workspace::new(&[]).load(&Fake::start(mode), words);
         assert!(ended.stdout.contains(part), "{mode}: {part:?} is not in {ended}");

@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 use tare_host::{fixture, link::Link};
 
-use crate::support::{USUAL, Workspace, alone, journal, rows, send, within};
+use crate::support::{USUAL, Workspace, journal, rows, send, within};
 
 const FIGURES: &str = r#"format   = "1.0"
 title    = "Small benchmark, 1999"
@@ -69,7 +69,6 @@ fn cells(records: &[Value]) -> Vec<(u64, u64)> {
 
 #[test]
 fn a_service_that_hangs_is_an_x_and_the_published_figure_stands_beside() {
-    let _alone = alone();
     let workspace = workspace(2, "\"local\"");
     let ran = workspace.tare(&["run", "experiments/small.toml", "--out", "out"]).expect(0);
     assert!(ran.line("stuck ").starts_with("stuck  holds  "), "{ran}");
@@ -92,7 +91,6 @@ fn a_service_that_hangs_is_an_x_and_the_published_figure_stands_beside() {
 
 #[test]
 fn a_sequential_run_that_was_killed_loses_at_most_the_sample_in_flight() {
-    let _alone = alone();
     let workspace = workspace(12, "\"local\"");
     let words = ["run", "experiments/small.toml", "--services", "honest", "--out", "out"];
     let mut tare = workspace.start(&words);
@@ -117,7 +115,6 @@ fn a_sequential_run_that_was_killed_loses_at_most_the_sample_in_flight() {
 
 #[test]
 fn a_slow_link_takes_its_two_round_trips() {
-    let _alone = alone();
     let link = Link::create(&"delay=5ms".parse().unwrap(), &[], 1);
     if fixture::link("a_slow_link_takes_its_two_round_trips", link).is_none() {
         return;
@@ -144,7 +141,6 @@ scale = 1.0
 
 #[test]
 fn a_series_goes_on_where_it_was_cut_off() {
-    let _alone = alone();
     let workspace = workspace(8, "\"local\"");
     let other = EXPERIMENT.replace("ROUNDS", "1").replace("LINK", "\"local\"");
     workspace.write("experiments/other.toml", &other);
@@ -237,7 +233,6 @@ fn a_series_is_recomputed_member_by_member(workspace: &Workspace) {
 
 #[test]
 fn wrong_answers_are_failures_and_no_silence() {
-    let _alone = alone();
     let workspace = workspace(1, "\"local\"");
     workspace.service("stalling", &crate::support::manifest("stalling", "wrong-body"));
     let ran = workspace.tare(&["run", "experiments/small.toml", "--out", "out"]).expect(0);

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use crate::support::{Workspace, alone, experiment, real_root};
+use crate::support::{Workspace, experiment, real_root};
 
 /// A run of three rows, one of which gives wrong answers.
 fn ran(blocks: usize) -> Workspace {
@@ -23,7 +23,6 @@ fn names(folder: &Path) -> Vec<String> {
 
 #[test]
 fn a_run_in_every_form() {
-    let _alone = alone();
     let workspace = ran(2);
     let run = workspace.run();
     let report = |words: &[&str]| workspace.tare(&[&["report"], words].concat());
@@ -61,7 +60,6 @@ fn a_run_in_every_form() {
 
 #[test]
 fn several_runs_are_told_of_in_the_folder_of_the_last_one_that_is_compared() {
-    let _alone = alone();
     let workspace = Workspace::new(&[("honest", "correct")]);
     workspace.write("experiments/tiny.toml", &experiment(&["honest"], 1));
     for run in ["one", "two"] {
@@ -79,7 +77,6 @@ fn several_runs_are_told_of_in_the_folder_of_the_last_one_that_is_compared() {
 
 #[test]
 fn a_gate_ends_as_the_run_did() {
-    let _alone = alone();
     let workspace = ran(1);
     let gate = workspace.tare(&["report", "--format", "junit"]).expect(2);
     assert!(gate.stdout.contains("<testcase name=\"wrong\""), "{}", gate.stdout);
@@ -90,7 +87,6 @@ fn a_gate_ends_as_the_run_did() {
 
 #[test]
 fn what_cannot_be_done_is_a_sentence() {
-    let _alone = alone();
     let workspace = ran(1);
     let refused = |words: &[&str]| {
         let ended = workspace.tare(&[&["report"], words].concat()).expect(1);

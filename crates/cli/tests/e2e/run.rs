@@ -5,9 +5,7 @@ use std::fs;
 use serde_json::Value;
 use tare_host::process::{Cgroups, Isolation};
 
-use crate::support::{
-    Workspace, alone, every_request_is_accounted_for, experiment, fact, journal, row, rows,
-};
+use crate::support::{Workspace, every_request_is_accounted_for, experiment, fact, journal, row, rows};
 
 const LABELS: [&str; 3] = ["raw-socket", "honest", "other"];
 
@@ -23,7 +21,6 @@ fn parse(text: &str) -> Value {
 
 #[test]
 fn a_run_prints_a_table_and_keeps_all_that_it_is_made_of() {
-    let _alone = alone();
     let workspace = workspace(6);
     let ran = workspace.tare(&["run", "experiments/tiny.toml"]).expect_measured();
     for label in LABELS {
@@ -90,7 +87,6 @@ fn the_accounting_closes(report: &Value) {
 
 #[test]
 fn a_service_weighs_as_much_as_itself() {
-    let _alone = alone();
     let workspace = Workspace::new(&[("honest", "correct")]);
     workspace.write("experiments/tiny.toml", &experiment(&[], 6));
     let services = ["--reference", "honest", "--services", "honest,honest@2"];
@@ -109,7 +105,6 @@ fn a_service_weighs_as_much_as_itself() {
 
 #[test]
 fn the_reference_has_a_twin_that_is_no_row_of_the_table() {
-    let _alone = alone();
     let workspace = Workspace::new(&[("honest", "correct")]);
     let with_twin = experiment(&LABELS[..2], 2).replace("twin     = false\n", "");
     workspace.write("experiments/tiny.toml", &with_twin);
@@ -129,7 +124,6 @@ fn the_reference_has_a_twin_that_is_no_row_of_the_table() {
 
 #[test]
 fn a_seed_orders_a_run() {
-    let _alone = alone();
     let workspace = workspace(3);
     let order = |out: &str, seed: &str| {
         workspace.tare(&["run", "experiments/tiny.toml", "--out", out, "--seed", seed]).expect_measured();
@@ -149,7 +143,6 @@ fn a_seed_orders_a_run() {
 
 #[test]
 fn a_run_prints_other_forms_into_a_folder_of_choice() {
-    let _alone = alone();
     let workspace = workspace(1);
     let run = |out: &str, form: &[&str]| {
         let words = ["run", "experiments/tiny.toml", "--out", out];
@@ -198,7 +191,6 @@ fn a_dry_run_shows_the_plan_and_does_nothing() {
 /// begins on 16 connections that are closed under their first requests.
 #[test]
 fn a_service_that_closes_idle_connections_is_not_blamed_for_its_freeze() {
-    let _alone = alone();
     let workspace = Workspace::new(&[("idle", "closes-idle")]);
     let text =
         experiment(&["idle"], 2).replace("30ms", "1500ms").replace("connections = 1", "connections = 16");
@@ -212,7 +204,6 @@ fn a_service_that_closes_idle_connections_is_not_blamed_for_its_freeze() {
 /// A fault that a service has in itself, and what the table says of it.
 #[test]
 fn a_service_that_changes_where_or_how_it_runs_has_no_throughput() {
-    let _alone = alone();
     let workspace = Workspace::new(&[
         ("away", "leaves-cpus"),
         ("lower", "lowers-priority"),

@@ -11,7 +11,7 @@ use std::{
 use serde_json::Value;
 
 use crate::support::{
-    Ended, PROGRAM, USUAL, alone, fact, free_port, journal, row, rows, start, start_under, within,
+    Ended, PROGRAM, USUAL, fact, free_port, journal, row, rows, start, start_under, within,
 };
 
 /// A fake service that the test starts, as a user would.
@@ -84,7 +84,6 @@ fn error(folder: &Path, words: &[&str], servers: &[&Server]) -> String {
 /// In a pid namespace of its own Tare sees the sockets and no process that holds them.
 #[test]
 fn cpu_time_that_cannot_be_read_is_absent_in_every_form_and_the_output_says_once_why() {
-    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let unshare = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
     if !Command::new(unshare[0]).args(&unshare[1..]).arg("true").status().is_ok_and(|status| status.success())
@@ -177,7 +176,6 @@ fn what_is_wrong_with_a_url_or_its_process_is_refused_with_the_fix() {
 
 #[test]
 fn a_server_that_ends_or_is_replaced_has_no_figures() {
-    let _alone = alone();
     for is_replaced in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         let (one, mut other) = (Server::start("correct"), Server::start("correct"));
@@ -200,7 +198,6 @@ fn a_server_that_ends_or_is_replaced_has_no_figures() {
 
 #[test]
 fn a_server_is_verified_searched_and_related_to_the_raw_socket() {
-    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let mut server = Server::start("correct");
     let url = server.url();

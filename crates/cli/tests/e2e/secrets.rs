@@ -8,8 +8,6 @@ use std::{
 
 use tare_host::fixture::has_program;
 
-use crate::support::alone;
-
 const TOKEN: &str = "hunter2 is \"my\" token";
 const CONTRACT: &str = r#"
 format = "1.1"
@@ -89,7 +87,6 @@ fn a_secret_is_sent_and_written_nowhere() {
     if !has_program("secrets", "node") {
         return;
     }
-    let _alone = alone();
     let repository = repository(TOKEN);
     let folder = repository.path();
     let words = ["compare", "shop", "shop", "--contract", "shop", "--budget", "8s", "--out", "out"];

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Ended, Fake, Workspace, alone, manifest};
+use crate::support::{Ended, Fake, Workspace, manifest};
 
 const SESSION: &str = r#"
 format = "1.1"
@@ -123,7 +123,6 @@ fn totals(ended: &Ended) -> (Value, Value) {
 
 #[test]
 fn every_step_of_a_load_is_sent_with_the_values_of_its_own_connection() {
-    let _alone = alone();
     let workspace = workspace(&[]);
     let honest = Fake::start("correct");
     let right = load(&workspace, &honest, "-n 5500 --json");
@@ -139,7 +138,6 @@ fn every_step_of_a_load_is_sent_with_the_values_of_its_own_connection() {
 
 #[test]
 fn what_a_service_does_wrong_with_sessions_is_found_under_load() {
-    let _alone = alone();
     let workspace = workspace(&[]);
     for (mode, kind, words) in [
         ("one-token", "with an unexpected status", "status 201 with any body"),

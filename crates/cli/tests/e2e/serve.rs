@@ -8,7 +8,7 @@ use std::{
 
 use rustix::process::Signal;
 
-use crate::support::{Running, USUAL, Workspace, alone, experiment, send, within};
+use crate::support::{Running, USUAL, Workspace, experiment, send, within};
 
 /// A server, and its port.
 struct Server {
@@ -118,7 +118,6 @@ fn link(list: &str) -> Option<&str> {
 
 #[test]
 fn a_run_is_listed_shown_while_it_goes_on_and_told_to_be_over() {
-    let _alone = alone();
     let workspace = workspace();
     let server = serve(&workspace);
     assert!(server.get("/").body.contains("There are no runs yet"));
@@ -167,7 +166,6 @@ fn a_run_is_listed_shown_while_it_goes_on_and_told_to_be_over() {
 
 #[test]
 fn a_run_that_was_cut_off_is_not_taken_for_one_that_goes_on() {
-    let _alone = alone();
     let workspace = workspace();
     workspace.tare(&["run", "experiments/tiny.toml", "--out", ".tare/runs/one"]).expect_measured();
     let journal = workspace.root().join(".tare/runs/one/journal.ndjson");

@@ -5,7 +5,7 @@ use std::fs;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{USUAL, Workspace, alone, journal, row, send, within};
+use crate::support::{USUAL, Workspace, journal, row, send, within};
 
 /// Two starts of few short windows. How late the generator is matters elsewhere: these tests share their CPUs.
 const SHORT: [&str; 12] = [
@@ -33,7 +33,6 @@ fn words<'a>(services: &[&'a str], slo: &[&'a str], more: &[&'a str]) -> Vec<&'a
 
 #[test]
 fn what_is_recomputed_is_compared_with_what_was_kept() {
-    let _alone = alone();
     let workspace = Workspace::new(&[("honest", "correct")]);
     workspace.tare(&words(&["honest"], &EASY, &[])).expect(0);
     let path = workspace.root().join("out/report.json");
@@ -52,7 +51,6 @@ fn what_is_recomputed_is_compared_with_what_was_kept() {
 
 #[test]
 fn statuses() {
-    let _alone = alone();
     let workspace = Workspace::new(&[("honest", "correct"), ("fragile", "crashes-under-load")]);
     let ends = |services: &[&str], slo: &[&str], more: &[&str], code: i32| {
         let ended = workspace.tare(&words(services, slo, more)).expect(code);
@@ -73,7 +71,6 @@ fn statuses() {
 
 #[test]
 fn a_search_that_was_cut_off_goes_on() {
-    let _alone = alone();
     let workspace = Workspace::new(&[("honest", "correct")]);
     let run = workspace.root().join("out");
     let many = words(&["honest"], &EASY, &[]);
@@ -93,7 +90,6 @@ fn a_search_that_was_cut_off_goes_on() {
 
 #[test]
 fn a_budget_ends_it_and_what_it_cuts_off_does_not_count() {
-    let _alone = alone();
     let workspace = Workspace::new(&[("honest", "correct")]);
     let many = words(&["honest"], &EASY, &["--budget", "5s"]);
     let many: Vec<&str> = many.iter().map(|word| if *word == "2" { "100" } else { word }).collect();

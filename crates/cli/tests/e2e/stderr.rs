@@ -1,6 +1,6 @@
 //! A stderr that cannot be written to: no command ends otherwise for it, and a run is measured to its end.
 
-use crate::support::{Ended, Workspace, alone, experiment, start_under};
+use crate::support::{Ended, Workspace, experiment, start_under};
 
 /// Ways in which stderr is of no use, as what starts `tare` makes it so.
 const USELESS: [[&str; 3]; 3] = [
@@ -16,7 +16,6 @@ fn ended(workspace: &Workspace, useless: &[&str], words: &[&str]) -> Ended {
 
 #[test]
 fn a_run_is_measured_to_its_end_and_its_report_written() {
-    let _alone = alone();
     for useless in &USELESS {
         let workspace = Workspace::new(&[("honest", "correct")]);
         workspace.write("experiments/tiny.toml", &experiment(&["raw-socket", "honest"], 2));

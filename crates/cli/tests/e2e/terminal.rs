@@ -8,7 +8,7 @@ use std::{
 
 use rustix::process::Signal;
 
-use crate::support::{USUAL, Workspace, alone, carrying, experiment, journal, send, within};
+use crate::support::{USUAL, Workspace, carrying, experiment, journal, send, within};
 
 const SERVICES: [&str; 2] = ["raw-socket", "honest"];
 
@@ -56,7 +56,6 @@ fn ended(workspace: &Workspace, mut script: Child) -> (String, String) {
 
 #[test]
 fn a_terminal_shows_a_run_and_is_left_as_it_was() {
-    let _alone = alone();
     let workspace = Workspace::new(&[("honest", "correct")]);
     let script = start(&workspace, 3, "0s", "xterm");
     let (code, told) = ended(&workspace, script);
@@ -74,7 +73,6 @@ fn a_terminal_shows_a_run_and_is_left_as_it_was() {
 
 #[test]
 fn a_signal_takes_the_view_away() {
-    let _alone = alone();
     let workspace = Workspace::new(&[("honest", "correct")]);
     let mut script = start(&workspace, 1000, "1h", "xterm");
     let run = workspace.root().join("out");
@@ -90,7 +88,6 @@ fn a_signal_takes_the_view_away() {
 
 #[test]
 fn a_terminal_that_cannot_move_its_cursor_has_plain_lines() {
-    let _alone = alone();
     let workspace = Workspace::new(&[("honest", "correct")]);
     let script = start(&workspace, 3, "0s", "dumb");
     let (code, told) = ended(&workspace, script);

@@ -6,7 +6,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::support::{Ended, Workspace, alone, experiment, git, manifest, start_under};
+use crate::support::{Ended, Workspace, experiment, git, manifest, start_under};
 
 /// A repository whose every command leaves a file behind.
 fn repository() -> Workspace {
@@ -29,7 +29,6 @@ fn has_run(workspace: &Workspace) -> bool {
 
 #[test]
 fn commands_of_files_run_once_they_are_allowed_and_not_before() {
-    let _alone = alone();
     let workspace = repository();
     workspace.write("experiments/tiny.toml", &experiment(&["raw-socket", "honest"], 1));
     let root = workspace.root().canonicalize().unwrap();
@@ -91,7 +90,6 @@ fn a_command_that_a_file_names_is_not_typed() {
 
 #[test]
 fn a_terminal_is_asked() {
-    let _alone = alone();
     let workspace = repository();
     for (answer, status) in [("n\n", "1"), ("y\n", "0"), ("", "0")] {
         let tare = format!("{} verify honest --contract hello; echo status $?", env!("CARGO_BIN_EXE_tare"));

@@ -4,7 +4,7 @@ use std::fs;
 
 use rustix::process::Signal;
 
-use crate::support::{Running, USUAL, Workspace, alone, experiment, journal, send, start_under, within};
+use crate::support::{Running, USUAL, Workspace, experiment, journal, send, start_under, within};
 
 fn workspace() -> Workspace {
     let workspace = Workspace::new(&[("honest", "correct"), ("late", "slow-start")]);
@@ -22,7 +22,6 @@ fn start(workspace: &Workspace, realm: &str, words: &[&str]) -> Running {
 
 #[test]
 fn the_second_on_the_same_cpus_says_who_measures_and_waits_or_refuses() {
-    let _alone = alone();
     let workspace = workspace();
     let first = ["run", "experiments/endless.toml", "--budget", "1h", "--out", "first"];
     let mut first = start(&workspace, "turn", &first);
@@ -51,7 +50,6 @@ fn the_second_on_the_same_cpus_says_who_measures_and_waits_or_refuses() {
 
 #[test]
 fn a_folder_belongs_to_the_first_from_before_anything_is_written_into_it() {
-    let _alone = alone();
     let workspace = workspace();
     let mut first = start(&workspace, "one", &["run", "experiments/late.toml", "--out", "out"]);
     assert!(within(USUAL, || !first.carrying("ROW=late").is_empty() || first.has_ended()));

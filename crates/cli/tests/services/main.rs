@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tare_host::fixture::{nothing_may_be_skipped, skip_always};
 
-use support::{alone, real_root, start, start_under, wrong_of};
+use support::{real_root, start, start_under, wrong_of};
 
 /// What no registry carries: its users bring it themselves, and no set-up of ours can.
 const NOWHERE: [&str; 5] = ["crow", "helidon", "kitura", "restbed", "simple-web-server"];
@@ -100,7 +100,6 @@ fn contracts_to_prove(rows: &[String]) -> BTreeMap<String, Vec<String>> {
 
 #[test]
 fn all_that_can_be_built_honour_their_contracts() {
-    let _alone = alone();
     let mut built = rows_of(&build(&[]));
     built.retain(|id| !FAIL_ON_PURPOSE.iter().any(|(name, ..)| name == id));
     let contracts = contracts_to_prove(&built);
@@ -117,7 +116,6 @@ fn all_that_can_be_built_honour_their_contracts() {
 
 #[test]
 fn what_fails_on_purpose_fails_for_its_reason() {
-    let _alone = alone();
     let built = build(&FAIL_ON_PURPOSE.map(|(name, ..)| name));
     for (name, contract, reason) in
         FAIL_ON_PURPOSE.iter().filter(|(name, ..)| built.iter().any(|id| id == name))
@@ -132,7 +130,6 @@ fn what_fails_on_purpose_fails_for_its_reason() {
 /// The page of 2019 says that its responses were identical, and httperf counted 88 bytes of each.
 #[test]
 fn bare_responses_are_identical_in_length() {
-    let _alone = alone();
     let mut built = build(&["hyper", "express", "express-2019", "simple-web-server"]);
     if !node_may_omit_connection() {
         built.retain(|name| name != "express");

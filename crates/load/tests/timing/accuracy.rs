@@ -1,7 +1,6 @@
 //! Experiments with a known result, short and with room for a machine that is busy with something else. The benchmark
 //! `accuracy` makes the same ones at length: `cargo bench -p tare-load --bench accuracy`.
 
-use crate::kit::alone::alone;
 use crate::kit::fixed::Fixed;
 use crate::kit::load::*;
 use crate::kit::peer::serve;
@@ -17,7 +16,6 @@ fn shown(histogram: &Histogram) -> String {
 
 #[test]
 fn an_open_loop_sends_at_the_rate_of_its_profile() {
-    let _alone = alone();
     for driver in drivers() {
         let (report, due) = at_rate(&Client::with(driver), Fixed::hello().serve(), 20_000.0, seconds(1));
         let tally = &report.total.tally;
@@ -36,7 +34,6 @@ fn an_open_loop_sends_at_the_rate_of_its_profile() {
 
 #[test]
 fn a_queue_that_is_half_loaded_takes_as_long_as_theory_says() {
-    let _alone = alone();
     for driver in drivers() {
         attempts("a half loaded queue", || {
             let stations = Stations { count: 40, services_per_s: 250.0, seed: 2 };
@@ -60,7 +57,6 @@ fn a_queue_that_is_half_loaded_takes_as_long_as_theory_says() {
 
 #[test]
 fn an_open_loop_sees_the_pauses_that_a_closed_one_omits() {
-    let _alone = alone();
     for driver in drivers() {
         for pause in [Pause::Own, Pause::Signals(|| Server::example(12))] {
             attempts("pauses", || {
@@ -79,7 +75,6 @@ fn an_open_loop_sees_the_pauses_that_a_closed_one_omits() {
 
 #[test]
 fn an_overloaded_server_makes_requests_wait() {
-    let _alone = alone();
     for driver in drivers() {
         let target = serve(|mut peer| {
             while peer.request() {
@@ -106,7 +101,6 @@ fn an_overloaded_server_makes_requests_wait() {
 
 #[test]
 fn unanswered_requests_are_lower_bounds_and_not_left_out() {
-    let _alone = alone();
     for driver in drivers() {
         // Every tenth connection is never answered.
         let target = serve(|mut peer| if peer.index % 10 == 0 { peer.stall() } else { peer.always(HELLO) });
@@ -123,7 +117,6 @@ fn unanswered_requests_are_lower_bounds_and_not_left_out() {
 
 #[test]
 fn the_generator_of_another_process_sees_the_same() {
-    let _alone = alone();
     for driver in drivers() {
         let server = Server::example(100_000);
         let settings = Settings { driver: DriverChoice::Only(driver), ..settings(server.target, 8, 2) };

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::kit::alone::alone;
 use crate::kit::load::{HELLO, SLACK, drivers, generator_of, hello, load, ms, open, run, settings};
 use crate::kit::peer::serve;
 use tare_load::{Aligned, Clock, DriverChoice, Load, Monotonic, Process, RunReport, Settings, Split};
@@ -35,7 +34,6 @@ fn side_by_side(of: usize, load: &Load) -> Vec<RunReport> {
 
 #[test]
 fn a_run_begins_at_its_instant_and_counts_its_answers_at_each_mark() {
-    let _alone = alone();
     for driver in drivers() {
         let target = serve(|mut peer| peer.always(HELLO));
         let settings = Settings { driver: DriverChoice::Only(driver), ..settings(target, 4, 2) };
@@ -58,7 +56,6 @@ fn a_run_begins_at_its_instant_and_counts_its_answers_at_each_mark() {
 
 #[test]
 fn an_interrupt_ends_the_wait_for_the_start() {
-    let _alone = alone();
     let target = serve(|mut peer| peer.always(HELLO));
     let mut generator = generator_of(settings(target, 2, 1), hello());
     let far = aligned(load(60_000, 1_000), Monotonic.now_ns() + 3_600_000 * MS, &[10]);
@@ -79,7 +76,6 @@ fn an_interrupt_ends_the_wait_for_the_start() {
 /// As many requests are due in all as one generator has, and each of n has its nth part to one request.
 #[test]
 fn generators_that_share_an_open_loop_have_its_requests_together() {
-    let _alone = alone();
     for process in [Process::Poisson, Process::Constant] {
         let window = ms(400);
         let due = |report: &RunReport| report.total.tally.sent + report.total.tally.unsent;
@@ -95,7 +91,6 @@ fn generators_that_share_an_open_loop_have_its_requests_together() {
 /// A second run is another sample, and for all generators the one that a single generator has.
 #[test]
 fn a_second_run_is_shared_too() {
-    let _alone = alone();
     let target = serve(|mut peer| peer.always(HELLO));
     let load = open(1_000.0, Process::Poisson, ms(300));
     let due = |index, of| {

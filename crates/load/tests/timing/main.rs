@@ -1,5 +1,4 @@
-//! What measures time: each test takes the CPUs of this machine for itself, so its first line is `let _alone = alone();`.
-
+//! What measures time. `dev/tests.toml` has these tests in the group of those that run one at a time.
 mod accuracy;
 mod aligned;
 #[path = "../kit/mod.rs"]

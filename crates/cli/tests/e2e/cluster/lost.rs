@@ -6,11 +6,10 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use super::site::{PATIENCE, Site, attempts_on, is, of_class, on_node};
-use crate::support::{alone, carrying, send, within};
+use crate::support::{carrying, send, within};
 
 #[test]
 fn whatever_is_killed_each_job_counts_once_or_is_named() {
-    let _alone = alone();
     let Some(site) = Site::new("a batch on Slurm") else { return };
     let batch = site.submit("tiny", "--seeds 2 --seed 5", "--selftest honest,cache");
     // On a busy machine they reach a step one after the other, and the first has ended when the last begins to measure.
@@ -160,7 +159,6 @@ fn clean_up(site: &Site, batch: &Path) {
 
 #[test]
 fn a_batch_is_cancelled_and_what_was_cut_off_is_no_result() {
-    let _alone = alone();
     let Some(site) = Site::new("cancelling a batch on Slurm") else { return };
     let batch = site.submit("long", "--seeds 2 --seed 5", "--selftest none");
     site.wait(&batch, "it measures", |jobs| jobs.iter().any(|job| job["detail"] == "measuring"));

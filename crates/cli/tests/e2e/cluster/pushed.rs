@@ -12,7 +12,7 @@ use super::{
     site::{PATIENCE, Site, is},
     workspace,
 };
-use crate::support::{Running, Workspace, alone, carrying, free_port, send, start_under, within};
+use crate::support::{Running, Workspace, carrying, free_port, send, start_under, within};
 
 const TOKEN: &str = "TARE_PUSH_TOKEN";
 
@@ -112,7 +112,6 @@ fn kill(running: Running) {
 
 #[test]
 fn whatever_breaks_on_the_way_each_bundle_counts_once_or_its_job_is_missing() {
-    let _alone = alone();
     let pushed = Pushed::new();
     let collector = a_collector_is_killed_in_the_middle_of_a_bundle(&pushed);
     a_job_is_killed_in_the_middle_of_its_bundle(&pushed);
@@ -269,7 +268,6 @@ fn no_token_is_written(pushed: &Pushed, printed: &str) {
 
 #[test]
 fn on_slurm_jobs_push_and_need_no_folder() {
-    let _alone = alone();
     let Some(site) = Site::new("a batch on Slurm that pushes") else { return };
     let port = free_port();
     let submit = format!("--selftest none --push http://127.0.0.1:{port}");

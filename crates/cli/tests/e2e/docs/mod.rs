@@ -9,11 +9,8 @@ use std::fmt::Write;
 use fences::{Fence, of_examples, of_repository};
 use place::Place;
 
-use crate::support::alone;
-
 #[test]
 fn the_commands_of_documents_run() {
-    let _alone = alone();
     // Services of documents are for node, and one of them shows benchstat.
     if !["node", "benchstat"].iter().all(|program| tare_host::fixture::has_program("documents", program)) {
         return;

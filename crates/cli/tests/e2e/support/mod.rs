@@ -16,6 +16,6 @@ pub use git::git;
 pub use processes::{carrying, free_port, send, within, wrong_of};
 #[allow(unused_imports, reason = "only the tests of real services use it")]
 pub use workspace::real_root;
-pub use workspace::{Workspace, alone, experiment, journal, manifest, row, state};
+pub use workspace::{Workspace, experiment, journal, manifest, row, state};
 #[allow(unused_imports, reason = "only the end-to-end tests use it")]
 pub use workspace::{cheating, every_request_is_accounted_for, fact, rows};

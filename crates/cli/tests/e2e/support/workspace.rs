@@ -3,7 +3,6 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use serde_json::Value;
@@ -52,12 +51,6 @@ blocks-max       = BLOCKS
 "#;
 
 const PROJECT: &str = "format = \"1.0\"\ncatalogue = \"services\"\ncontracts = [\"contracts\"]\n";
-
-/// Those that measure have the CPUs to themselves, as far as these tests are concerned.
-pub fn alone() -> MutexGuard<'static, ()> {
-    static MEASURING: Mutex<()> = Mutex::new(());
-    MEASURING.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Where this repository is.
 pub fn real_root() -> PathBuf {

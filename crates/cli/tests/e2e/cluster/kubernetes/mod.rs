@@ -16,7 +16,7 @@ use std::{
 use serde_json::Value;
 use tare_engines::{Guarded, KubernetesCluster, Programs, pack_image};
 
-use crate::support::{Running, Workspace, alone, start_under, within};
+use crate::support::{Running, Workspace, start_under, within};
 
 const TEST: &str = "batches and loads on Kubernetes";
 /// No state of a job is waited for any longer: three jobs have one CPU together.
@@ -174,7 +174,6 @@ impl Bench {
 
 #[test]
 fn whatever_breaks_of_a_kubernetes_each_job_counts_once_and_each_load_has_all_of_its_agents() {
-    let _alone = alone();
     let Some(bench) = Bench::new() else { return };
     batch::whatever_is_killed_each_job_counts_once_or_is_named(&bench);
     pushed::a_node_that_is_cut_off_pushes_its_bundle_when_it_is_back(&bench);
