@@ -33,6 +33,7 @@ pub(super) fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
         unanswered: BTreeMap::new(),
         began_ns,
         division: plan.division_expected(),
+        planned: PlannedSums::default(),
     }
     .run()
 }
@@ -59,6 +60,17 @@ struct Runner<'a, E, J, W, D> {
     blocks_ns: u64,
     /// A guess until the pilots are over. Then it is a function of what they found, and the same when the run is resumed.
     division: Division,
+    planned: PlannedSums,
+}
+
+/// What blocks take as planned, added up. Each record asks for the sum of all blocks, of which a run has dozens, and a block has a
+/// start of each row: without this the forecast costs more than the rest of the schedule.
+#[derive(Debug, Default)]
+struct PlannedSums {
+    /// What they were computed by: the number of rows that are out, the number of pilots, and the division. Rows are only ever added.
+    by: Option<(usize, usize, Division)>,
+    /// Of the first block, of the first two, and so on.
+    ns: Vec<u64>,
 }
 
 impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
@@ -166,13 +178,26 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         self.plan.block_ns(&costs, self.division.slices).saturating_sub(saved_ns)
     }
 
+    /// What this number of blocks takes in all, from the first one on.
+    fn planned_until_ns(&mut self, blocks: usize) -> u64 {
+        let by = Some((self.past.out.len(), self.past.starts.len(), self.division));
+        if self.planned.by != by {
+            self.planned = PlannedSums { by, ns: Vec::new() };
+        }
+        for block in self.planned.ns.len()..blocks {
+            let before_ns = self.planned.ns.last().copied().unwrap_or(0);
+            let block_ns = self.planned_ns(block);
+            self.planned.ns.push(before_ns + block_ns);
+        }
+        blocks.checked_sub(1).map_or(0, |last| self.planned.ns[last])
+    }
+
     /// What the next blocks will take. Groups differ, since one may have five services that are slow to warm up and another none: each is
     /// as much longer or shorter than planned as the blocks so far were on the whole.
-    fn next_ns(&self, blocks: usize) -> u64 {
+    fn next_ns(&mut self, blocks: usize) -> u64 {
         let done = self.past.blocks;
-        let planned =
-            |blocks: std::ops::Range<usize>| blocks.map(|block| self.planned_ns(block)).sum::<u64>();
-        let (so_far_ns, then_ns) = (planned(0..done), planned(done..done + blocks));
+        let so_far_ns = self.planned_until_ns(done);
+        let then_ns = self.planned_until_ns(done + blocks) - so_far_ns;
         let times = if so_far_ns > 0 { self.blocks_ns as f64 / so_far_ns as f64 } else { 1.0 };
         (then_ns as f64 * times) as u64
     }
@@ -202,7 +227,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         done >= blocks.min || (blocks.is_bound && self.past.blocks > 0)
     }
 
-    fn has_time_for_a_block(&self) -> bool {
+    fn has_time_for_a_block(&mut self) -> bool {
         self.elapsed_ns() + self.next_ns(1) <= self.plan.blocks().budget_ns
     }
 
@@ -401,7 +426,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
     }
 
     /// A run that chose its blocks has as many.
-    fn left_ns(&self) -> u64 {
+    fn left_ns(&mut self) -> u64 {
         let plan = self.plan;
         if plan.blocks().spread.is_none() || plan.until != Until::Budget {
             let block_ns = self.next_ns(plan.groups()) / plan.groups() as u64;

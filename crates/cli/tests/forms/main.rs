@@ -6,15 +6,24 @@
 mod fixtures;
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Output},
+    sync::LazyLock,
 };
+
+use fixtures::{OfEach, own_folder};
 
 use tare_report::{
     Document,
     document::{Section, Value},
     gather::gather,
 };
+
+/// Run folders. The command reads them, and changes none.
+static RUNS: OfEach<PathBuf> = OfEach::new(|fixture| fixture.write(&FOLDER));
+
+static FOLDER: LazyLock<PathBuf> =
+    LazyLock::new(|| own_folder(Path::new(env!("CARGO_TARGET_TMPDIR")), "forms"));
 
 /// What the command printed and how it ended.
 struct Printed {
@@ -30,10 +39,9 @@ fn tare(words: &[&str]) -> Printed {
 
 #[test]
 fn every_form_of_every_kind_of_run_says_the_same() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("forms");
     let lines = fixtures::each(|fixture| {
-        let run = fixture.write(&folder);
-        let document = gather(&run).unwrap_or_else(|error| panic!("{}: {error}", fixture.name));
+        let run = RUNS.named(fixture.name);
+        let document = gather(run).unwrap_or_else(|error| panic!("{}: {error}", fixture.name));
         let code = status(fixture.name, run.to_str().unwrap(), &document);
         let verdicts = document.checks.iter().map(|check| check.verdict.name()).collect::<Vec<_>>();
         format!("{}: status {code}, {}", fixture.name, verdicts.join(" "))
@@ -43,10 +51,7 @@ fn every_form_of_every_kind_of_run_says_the_same() {
 
 #[test]
 fn a_run_of_several_loads_has_a_table_for_each_and_a_curve() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("loads");
-    let fixture = fixtures::ALL.iter().find(|fixture| fixture.name == "connections").unwrap();
-    let run = fixture.write(&folder);
-    let run = run.to_str().unwrap();
+    let run = RUNS.named("connections").to_str().unwrap();
     let printed = |words: &[&str]| tare(&[&["report", run], words].concat()).stdout;
     let json: serde_json::Value = serde_json::from_str(&printed(&["--format", "json"])).unwrap();
     let sections = json["sections"].as_array().unwrap();
@@ -73,10 +78,7 @@ fn a_run_of_several_loads_has_a_table_for_each_and_a_curve() {
 
 #[test]
 fn a_run_goes_to_other_tools() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("exports");
-    let fixture = fixtures::ALL.iter().find(|fixture| fixture.name == "comparison").unwrap();
-    let run = fixture.write(&folder);
-    let run = run.to_str().unwrap();
+    let run = RUNS.named("comparison").to_str().unwrap();
     let formats = [
         ("bmf", "{\n"),
         ("go-bench", "goos: linux\n"),

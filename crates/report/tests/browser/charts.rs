@@ -3,22 +3,12 @@
 use serde_json::{Value as Json, json};
 use tare_report::document::{Chart, Column, Table, Unit, Value};
 
-use crate::{browser::Browser, pages};
+use crate::{browser::Browser, opens, pages};
 
 #[test]
 fn every_chart_has_its_table_and_a_text_for_who_cannot_see_it() {
-    let Some(browser) = Browser::open() else { return };
-    for page in pages::all() {
-        browser.visit(&page.file);
-        let figures = browser.run(
-            "return [...document.querySelectorAll('figure.chart')].map(figure => [
-                 figure.closest('section').id, Number(figure.dataset.chart),
-                 figure.querySelector('[role=img]').getAttribute('aria-label'),
-                 Boolean(figure.closest('section').querySelector('table caption')),
-                 [...figure.querySelectorAll('a[href^=\"#\"]')].every(a => document.getElementById(a.hash.slice(1)))])",
-            &[],
-        );
-        let mut figures = figures.as_array().unwrap().iter();
+    for (page, opened) in opens::all().into_iter().flatten() {
+        let mut figures = opened.figures.as_array().unwrap().iter();
         for section in &page.document.sections {
             for (place, chart) in section.charts.iter().enumerate() {
                 let expected = serde_json::json!([section.id, place, chart.alt, true, true]);

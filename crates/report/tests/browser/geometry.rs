@@ -112,13 +112,13 @@ const WIDE: &str = "
 #[test]
 fn on_a_desk_and_on_paper_tables_are_as_wide_as_their_frames() {
     let Some(browser) = Browser::open() else { return };
-    // A4 between its margins.
-    for (media, size) in [("screen", SIZES[0]), ("print", (703, 1032))] {
-        browser.prefer(media, &[]);
-        browser.resize(size);
-        for page in pages::all() {
-            browser.visit(&page.file);
-            browser.run("document.documentElement.classList.add('print-all')", &[]);
+    for page in pages::all() {
+        browser.visit(&page.file);
+        browser.run("document.documentElement.classList.add('print-all')", &[]);
+        // A4 between its margins.
+        for (media, size) in [("screen", SIZES[0]), ("print", (703, 1032))] {
+            browser.prefer(media, &[]);
+            browser.resize(size);
             assert_eq!(browser.run(WIDE, &[]), json!([]), "{}, {media}", page.name);
         }
     }

@@ -1,15 +1,57 @@
-//! It opens from a disk, and requests nothing.
+//! It opens from a disk, and requests nothing. What can be read of a page as it was opened is read once, for tests of other modules too.
 
-use crate::{browser::Browser, pages};
+use serde_json::Value;
+
+use crate::{
+    browser::Browser,
+    fixtures::{self, OfEach},
+    pages::{self, Page},
+};
+
+/// A page as it was opened, before anything was done with it.
+pub struct Opened {
+    complaints: Vec<String>,
+    requests: Vec<String>,
+    /// The data in it, parsed by the browser and written by it: what a double cannot hold would be seen.
+    pub data: Value,
+    /// Of each chart: its section, its place there, its text, whether there is a table, and whether its links lead anywhere.
+    pub figures: Value,
+}
+
+const FIGURES: &str = "
+    return [...document.querySelectorAll('figure.chart')].map(figure => [
+        figure.closest('section').id, Number(figure.dataset.chart),
+        figure.querySelector('[role=img]').getAttribute('aria-label'),
+        Boolean(figure.closest('section').querySelector('table caption')),
+        [...figure.querySelectorAll('a[href^=\"#\"]')].every(a => document.getElementById(a.hash.slice(1)))])";
+
+/// All pages; absent without a browser. One after the other, since each would start a browser.
+pub fn all() -> Option<Vec<(&'static Page, &'static Opened)>> {
+    static OPENED: OfEach<Option<Opened>> = OfEach::new(|fixture| opened(pages::named(fixture.name)));
+    // By all CPUs before.
+    pages::all();
+    let of = |name| Some((pages::named(name), OPENED.named(name).as_ref()?));
+    fixtures::ALL.iter().map(|fixture| of(fixture.name)).collect()
+}
+
+fn opened(page: &Page) -> Option<Opened> {
+    let browser = Browser::open()?;
+    browser.visit(&page.file);
+    let data = browser
+        .run("return JSON.stringify(JSON.parse(document.getElementById('document').textContent))", &[]);
+    Some(Opened {
+        data: serde_json::from_str(data.as_str().unwrap()).unwrap(),
+        figures: browser.run(FIGURES, &[]),
+        complaints: browser.complaints(),
+        requests: browser.requests(),
+    })
+}
 
 #[test]
 fn a_page_opens_from_a_disk_without_a_complaint_or_a_request() {
-    let Some(browser) = Browser::open() else { return };
-    for page in pages::all() {
-        browser.visit(&page.file);
+    for (page, opened) in all().into_iter().flatten() {
         let none: [String; 0] = [];
-        assert_eq!(browser.complaints(), none, "{}", page.name);
-        let requests = browser.requests();
-        assert_eq!(requests, [format!("file://{}", page.file.display())], "{}", page.name);
+        assert_eq!(opened.complaints, none, "{}", page.name);
+        assert_eq!(opened.requests, [format!("file://{}", page.file.display())], "{}", page.name);
     }
 }

@@ -1,14 +1,14 @@
-//! The pages of all run folders, made once.
+//! The runs of all fixtures, and their pages: each is made once.
 
 use std::{
     fs,
     path::{Path, PathBuf},
-    sync::OnceLock,
+    sync::LazyLock,
 };
 
 use tare_report::{Document, gather, write::html};
 
-use crate::fixtures::{self, Fixture};
+use crate::fixtures::{Fixture, OfEach, own_folder};
 
 /// What a run folder is shown as.
 pub struct Page {
@@ -18,26 +18,29 @@ pub struct Page {
     pub file: PathBuf,
 }
 
-/// In `target/tmp/browser`, where they can be looked at afterwards.
-pub fn all() -> &'static [Page] {
-    static PAGES: OnceLock<Vec<Page>> = OnceLock::new();
-    PAGES.get_or_init(|| {
-        let _there_may_be_none = fs::remove_dir_all(folder());
-        fixtures::each(page)
-    })
+/// Run folders. No test changes one.
+pub static RUNS: OfEach<PathBuf> = OfEach::new(|fixture| fixture.write(folder()));
+
+static PAGES: OfEach<Page> = OfEach::new(page);
+
+pub fn all() -> Vec<&'static Page> {
+    PAGES.all()
 }
 
 pub fn named(name: &str) -> &'static Page {
-    all().iter().find(|page| page.name == name).expect("there is such a fixture")
+    PAGES.named(name)
 }
 
-pub fn folder() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser")
+/// `target/tmp/browser`, where the pages can be looked at afterwards.
+pub fn folder() -> &'static Path {
+    static FOLDER: LazyLock<PathBuf> =
+        LazyLock::new(|| own_folder(Path::new(env!("CARGO_TARGET_TMPDIR")), "browser"));
+    &FOLDER
 }
 
 fn page(fixture: &Fixture) -> Page {
-    let run = fixture.write(&folder());
-    let document = gather::gather(&run).unwrap_or_else(|error| panic!("{}: {error}", fixture.name));
+    let run = RUNS.named(fixture.name);
+    let document = gather::gather(run).unwrap_or_else(|error| panic!("{}: {error}", fixture.name));
     // The pages are compared with what they are meant to have; what that is of a document, tests of its own say.
     let document = html::brief(&document).into_owned();
     let html = html::html(&document).unwrap();

@@ -2,13 +2,9 @@
 //! is an error with TARE_TEST_ALL=1: `make setup` installs benchstat and, in an environment of Python, Otava and a parser of
 //! OpenMetrics.
 
-#[allow(dead_code, unused_imports, reason = "the pages need more of it")]
-#[path = "../browser/fixtures/mod.rs"]
-mod fixtures;
-
 use std::{
     env, fs,
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Command, Output},
 };
 
@@ -18,22 +14,21 @@ use tare_report::{
     write::exports::{go_bench::go_bench, openmetrics::openmetrics, otava::otava},
 };
 
+use crate::{fixtures::OfEach, pages::RUNS};
+
 /// Kinds of runs that have figures.
 const KINDS: [&str; 5] = ["few", "bound", "hostile", "comparison", "connections"];
 
-fn exported(name: &str, into: &str) -> Exported {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(into);
-    Exported::read(&written(name, &folder)).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
-
-fn written(name: &str, folder: &Path) -> PathBuf {
-    fixtures::ALL.iter().find(|fixture| fixture.name == name).unwrap().write(folder)
+fn exported(name: &str) -> &'static Exported {
+    static EXPORTED: OfEach<Exported> = OfEach::new(|fixture| {
+        Exported::read(RUNS.named(fixture.name)).unwrap_or_else(|error| panic!("{}: {error}", fixture.name))
+    });
+    EXPORTED.named(name)
 }
 
 #[test]
 fn what_no_other_tool_can_take_is_an_error() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nothing");
-    let error = |name: &str| Exported::read(&written(name, &folder)).unwrap_err().to_string();
+    let error = |name: &str| Exported::read(RUNS.named(name)).unwrap_err().to_string();
     let failures = error("failures");
     assert!(failures.contains("failures: nothing to export; raw-socket: block 1: gave no"), "{failures}");
     assert!(error("sequential").contains("a published experiment has no figures for other tools"));
@@ -75,16 +70,16 @@ fn benchstat_has_a_sample_for_each_block() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bench.txt");
     for kind in KINDS {
-        let run = exported(kind, "benchstat");
-        fs::write(&file, go_bench(&run)).unwrap();
+        let run = exported(kind);
+        fs::write(&file, go_bench(run)).unwrap();
         let words = ["-format", "csv", "-row", "/service,/load", "-col", "/contract"];
         let table = printed(Command::new("benchstat").args(words).arg(&file));
         for unit in ["CPU-sec/op", "p99-sec", "RSS-B", "req/s"] {
             assert!(table.contains(unit), "{kind}: no {unit} in {table}");
         }
     }
-    let run = exported("comparison", "benchstat");
-    fs::write(&file, go_bench(&run)).unwrap();
+    let run = exported("comparison");
+    fs::write(&file, go_bench(run)).unwrap();
     let table = printed(Command::new("benchstat").args(["-col", "/service"]).arg(&file));
     let line =
         table.lines().skip_while(|line| !line.contains("CPU-sec/op")).find(|line| line.starts_with("Tare"));
@@ -120,8 +115,8 @@ fn a_parser_of_openmetrics_reads_each_sample() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("metrics.txt");
     for kind in KINDS.into_iter().chain(["capacity"]) {
-        let run = exported(kind, "openmetrics");
-        fs::write(&file, openmetrics(&run)).unwrap();
+        let run = exported(kind);
+        fs::write(&file, openmetrics(run)).unwrap();
         let text = fs::File::open(&file).unwrap();
         let read = printed(Command::new(&python).args(["-c", PARSE]).stdin(text));
         let estimates = read.lines().filter(|line| line.contains("\testimate\t")).count();
@@ -139,7 +134,7 @@ fn promtool_has_nothing_to_say_against_it() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("metrics.txt");
     for kind in KINDS {
-        fs::write(&file, openmetrics(&exported(kind, "promtool"))).unwrap();
+        fs::write(&file, openmetrics(exported(kind))).unwrap();
         let text = fs::File::open(&file).unwrap();
         printed(Command::new("promtool").args(["check", "metrics"]).stdin(text));
     }
@@ -147,7 +142,7 @@ fn promtool_has_nothing_to_say_against_it() {
 
 /// 24 runs of one service, the last twelve of which cost a fifth more.
 fn history() -> Vec<Exported> {
-    let run = exported("comparison", "otava");
+    let run = exported("comparison");
     let at = |place: u32| {
         let mut run = Exported {
             began: format!("2026-03-{:02}T05:06:07Z", place + 1),
@@ -172,10 +167,8 @@ fn otava_finds_the_change_of_a_history() {
     let folder = tempfile::tempdir().unwrap();
     let (csv, config) = (folder.path().join("tare.csv"), folder.path().join("otava.yaml"));
     fs::write(&csv, otava(&runs).csv).unwrap();
-    let column = format!(
-        "{}.cpu_per_request_ns",
-        runs[0].subjects[0].service.clone() + " " + &runs[0].subjects[0].contract
-    );
+    let subject = &runs[0].subjects[0];
+    let column = format!("{} {}.cpu_per_request_ns", subject.service, subject.contract);
     let yaml = format!(
         "tests:\n  tare:\n    type: csv\n    file: {}\n    time_column: time\n    attributes: [run, commit]\n    \
          metrics:\n      cpu:\n        column: \"{column}\"\n        direction: -1\n    csv_options:\n      \
