@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use tare_analysis::{
-    apart::{Position, PositionFound},
-    bisection::{Bisection, FirstBad, Outcome as Judged},
+    apart::Position,
+    bisection::{Answer, Bisection, BisectionSearch, Outcome as Judged},
     estimate::Estimate,
     figures::{change, interval, parts},
 };
@@ -12,10 +12,7 @@ use tare_host::signals;
 use tare_report::document::{Unit, Value};
 use tare_service::revisions::Commit;
 
-use crate::{
-    exit::Outcome,
-    output::{look, table},
-};
+use crate::output::{look, table};
 
 /// The version of `bisect.json`.
 const FORMAT: &str = "1.0";
@@ -78,14 +75,15 @@ impl Change {
 }
 
 impl Step {
-    pub(super) fn new(place: usize, judged: Judged, position: Option<&Position>) -> Step {
+    /// What is known of the commit at this place, once it was looked at.
+    pub(super) fn new(place: usize, bisection: &Bisection, position: Option<&Position>) -> Step {
         let against =
             |end: usize| position.and_then(|position| (*position.against.get(end)?).map(Change::from));
-        let (result, reason) = match judged {
-            Judged::Good => ("good", None),
-            Judged::Bad => ("bad", None),
-            Judged::Neither => ("neither", None),
-            Judged::Skipped(reason) => ("left out", Some(reason)),
+        let (result, reason) = match bisection.outcome(place) {
+            Some(Judged::Good) => ("good", None),
+            Some(Judged::Bad) => ("bad", None),
+            Some(Judged::Neither) | None => ("neither", None),
+            Some(Judged::Skipped(reason)) => ("left out", Some(reason.clone())),
         };
         let blocks = position.map_or(0, |position| position.blocks);
         Step { place, result, reason, blocks, against_good: against(0), against_bad: against(1) }
@@ -108,8 +106,6 @@ pub(super) struct Bisected<'a> {
     /// Error probability of all steps together.
     alpha: f64,
     steps: &'a [Step],
-    #[serde(skip)]
-    failed: bool,
 }
 
 impl<'a> Bisected<'a> {
@@ -118,32 +114,21 @@ impl<'a> Bisected<'a> {
         metric: Metric,
         both: &Position,
         steps: &'a [Step],
-        bisection: &Bisection,
+        search: &BisectionSearch,
     ) -> Bisected<'a> {
         let change = both.against.first().copied().flatten().map(Change::from);
-        let (reason, failed) = match &both.found {
-            PositionFound::Side(_) => (None, false),
-            PositionFound::Neither if signals::received().is_some() => {
-                (Some("it was interrupted before the ends were compared".to_owned()), false)
+        let answer = search.answer();
+        let reason = match &answer {
+            Answer::Found(_) => None,
+            Answer::Alike if signals::received().is_some() => {
+                Some("it was interrupted before the ends were compared".to_owned())
             }
-            PositionFound::Neither => (Some("they cannot be distinguished".to_owned()), false),
-            PositionFound::Failed { label, reason } => (Some(format!("{label}: {reason}")), true),
+            Answer::Alike => Some("they cannot be distinguished".to_owned()),
+            Answer::Failed(failed) => Some(failed.to_string()),
         };
-        let first_bad = match (&reason, bisection.answer()) {
-            (Some(_), _) => Vec::new(),
-            (None, FirstBad::Known(place)) => vec![place],
-            (None, FirstBad::OneOf(places)) => places,
-        };
-        let (alpha, metric) = (bisection.alpha(), metric.name());
-        Bisected { format: FORMAT, metric, commits, change, reason, first_bad, alpha, steps, failed }
-    }
-
-    pub(super) fn outcome(&self) -> Outcome {
-        match self.first_bad.len() {
-            1 => Outcome::Fine,
-            _ if self.failed => Outcome::ServiceFailed,
-            _ => Outcome::Inconclusive,
-        }
+        let (alpha, metric) = (search.bisection().alpha(), metric.name());
+        let first_bad = answer.first_bad();
+        Bisected { format: FORMAT, metric, commits, change, reason, first_bad, alpha, steps }
     }
 
     pub(super) fn text(&self) -> String {
