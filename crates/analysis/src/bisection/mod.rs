@@ -9,7 +9,7 @@ mod search;
 
 use std::collections::BTreeMap;
 
-pub use search::{Answer, BisectionSearch, EndFailed, StepShare, Subject};
+pub use search::{BisectionAnswer, BisectionSearch, EndFailed, StepShare, Subject};
 
 /// What was found of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]

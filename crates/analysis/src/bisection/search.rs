@@ -29,7 +29,7 @@ pub struct StepShare {
 
 /// What is known at the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum BisectionAnswer {
     /// The ends cannot be distinguished, or were not compared.
     Alike,
     /// An end has no figures.
@@ -61,22 +61,22 @@ impl StepShare {
     }
 }
 
-impl Answer {
+impl BisectionAnswer {
     /// PASS if the search did what it was asked for: it named one commit.
     pub fn verdict(&self) -> Verdict {
         match self {
-            Answer::Found(FirstBad::Known(_)) => Verdict::Pass,
-            Answer::Found(FirstBad::OneOf(_)) | Answer::Alike => Verdict::Inconclusive,
-            Answer::Failed(_) => Verdict::ServiceFailed,
+            BisectionAnswer::Found(FirstBad::Known(_)) => Verdict::Pass,
+            BisectionAnswer::Found(FirstBad::OneOf(_)) | BisectionAnswer::Alike => Verdict::Inconclusive,
+            BisectionAnswer::Failed(_) => Verdict::ServiceFailed,
         }
     }
 
     /// The commits of which one is the first that is like the last; none if the ends do not differ.
     pub fn first_bad(&self) -> Vec<usize> {
         match self {
-            Answer::Found(FirstBad::Known(place)) => vec![*place],
-            Answer::Found(FirstBad::OneOf(places)) => places.clone(),
-            Answer::Alike | Answer::Failed(_) => Vec::new(),
+            BisectionAnswer::Found(FirstBad::Known(place)) => vec![*place],
+            BisectionAnswer::Found(FirstBad::OneOf(places)) => places.clone(),
+            BisectionAnswer::Alike | BisectionAnswer::Failed(_) => Vec::new(),
         }
     }
 }
@@ -157,13 +157,13 @@ impl BisectionSearch {
     }
 
     /// What is known so far, which is the answer if nothing is left to measure.
-    pub fn answer(&self) -> Answer {
+    pub fn answer(&self) -> BisectionAnswer {
         match &self.ends {
-            Some(PositionFound::Side(_)) => Answer::Found(self.bisection.answer()),
+            Some(PositionFound::Side(_)) => BisectionAnswer::Found(self.bisection.answer()),
             Some(PositionFound::Failed { label, reason }) => {
-                Answer::Failed(EndFailed { label: label.clone(), reason: reason.clone() })
+                BisectionAnswer::Failed(EndFailed { label: label.clone(), reason: reason.clone() })
             }
-            Some(PositionFound::Neither) | None => Answer::Alike,
+            Some(PositionFound::Neither) | None => BisectionAnswer::Alike,
         }
     }
 }
@@ -181,7 +181,7 @@ mod tests {
 
     fn after_ends(found: &PositionFound) -> BisectionSearch {
         let mut search = BisectionSearch::new(4, 0.05);
-        assert_eq!((search.next(), search.answer()), (Some(Subject::Ends), Answer::Alike));
+        assert_eq!((search.next(), search.answer()), (Some(Subject::Ends), BisectionAnswer::Alike));
         search.measured(Subject::Ends, "v4", found).unwrap();
         search
     }
@@ -189,12 +189,15 @@ mod tests {
     #[test]
     fn ends_that_do_not_differ_leave_nothing_to_look_for() {
         let alike = after_ends(&PositionFound::Neither);
-        assert_eq!((alike.next(), alike.answer()), (None, Answer::Alike));
+        assert_eq!((alike.next(), alike.answer()), (None, BisectionAnswer::Alike));
         assert_eq!((alike.answer().verdict(), alike.answer().first_bad()), (Verdict::Inconclusive, vec![]));
         for label in ["v0", "v4"] {
             let answer = after_ends(&failed(label)).answer();
             let reason = EndFailed { label: label.to_owned(), reason: "was killed".to_owned() };
-            assert_eq!((&answer, answer.verdict()), (&Answer::Failed(reason), Verdict::ServiceFailed));
+            assert_eq!(
+                (&answer, answer.verdict()),
+                (&BisectionAnswer::Failed(reason), Verdict::ServiceFailed)
+            );
         }
     }
 
@@ -208,7 +211,10 @@ mod tests {
             assert_eq!((search.next(), search.bisection().ends()), (Some(Subject::Commit(3)), (2, 4)));
             search.measured(Subject::Commit(3), "v3", &bad).unwrap();
             let answer = search.answer();
-            assert_eq!((&answer, answer.verdict()), (&Answer::Found(FirstBad::Known(3)), Verdict::Pass));
+            assert_eq!(
+                (&answer, answer.verdict()),
+                (&BisectionAnswer::Found(FirstBad::Known(3)), Verdict::Pass)
+            );
             assert_eq!((search.next(), answer.first_bad()), (None, vec![3]));
         }
     }
@@ -220,7 +226,7 @@ mod tests {
         search.left_out(1, "does not compile".to_owned());
         search.measured(Subject::Commit(3), "v3", &PositionFound::Neither).unwrap();
         let answer = search.answer();
-        let all = Answer::Found(FirstBad::OneOf(vec![1, 2, 3, 4]));
+        let all = BisectionAnswer::Found(FirstBad::OneOf(vec![1, 2, 3, 4]));
         assert_eq!((search.next(), &answer, answer.verdict()), (None, &all, Verdict::Inconclusive));
         assert_eq!(search.bisection().outcome(2), Some(&Outcome::Skipped("was killed".to_owned())));
 

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use tare_analysis::{
     apart,
-    bisection::{Answer, BisectionSearch, EndFailed, FirstBad, Outcome, Subject},
+    bisection::{BisectionAnswer, BisectionSearch, EndFailed, FirstBad, Outcome, Subject},
     verdict::Verdict,
 };
 use tare_bench::{
@@ -105,7 +105,7 @@ fn measure(commits: &[Commit], places: &[usize], seed: u64, alpha: f64, time: Op
     runs::run(&plan, &mut Machine::new(&services.collect::<Vec<_>>(), 0.005, &plan, 1))
 }
 
-fn answer(commits: &[Commit], seed: u64) -> Answer {
+fn answer(commits: &[Commit], seed: u64) -> BisectionAnswer {
     bisect(commits, seed, None, BTreeMap::new()).unwrap().search.answer()
 }
 
@@ -118,7 +118,7 @@ fn the_first_bad_commit_is_named() {
         let answer = found.search.answer();
         let is_within = answer.first_bad().contains(&first_bad);
         assert!(is_within, "{answer:?}, and it is {first_bad}");
-        known += usize::from(answer == Answer::Found(FirstBad::Known(first_bad)));
+        known += usize::from(answer == BisectionAnswer::Found(FirstBad::Known(first_bad)));
         assert_eq!(found.steps[0], Subject::Ends);
         assert!(known == 0 || found.steps.len() <= 1 + 4 + 2, "{:?}", found.steps);
         // Each ends at one of its looks: the change is great.
@@ -137,7 +137,7 @@ fn a_commit_that_made_it_cheaper_is_named_too() {
     for seed in 0..5 {
         let mut commits = repository(3, 5);
         commits.reverse();
-        assert_eq!(answer(&commits, seed), Answer::Found(FirstBad::Known(2)));
+        assert_eq!(answer(&commits, seed), BisectionAnswer::Found(FirstBad::Known(2)));
     }
 }
 
@@ -147,7 +147,7 @@ fn ends_that_are_the_same_are_not_distinguished() {
     let noisy = Commit::Works(Service { process_sd: 0.04, ..Service::USUAL });
     let wrong = (0..40).filter(|seed| {
         let found = bisect(&[noisy; 3], *seed, None, BTreeMap::new()).unwrap();
-        let is_alike = found.search.answer() == Answer::Alike;
+        let is_alike = found.search.answer() == BisectionAnswer::Alike;
         assert!(!is_alike || found.steps == [Subject::Ends], "{:?}", found.steps);
         assert!(!is_alike || found.search.answer().verdict() == Verdict::Inconclusive);
         !is_alike
@@ -166,7 +166,7 @@ fn a_commit_that_cannot_be_measured_is_left_out() {
             commits[1] = kind;
             let found = bisect(&commits, seed, None, BTreeMap::new()).unwrap();
             let answer = found.search.answer();
-            assert_eq!(answer, Answer::Found(FirstBad::OneOf(vec![1, 2])));
+            assert_eq!(answer, BisectionAnswer::Found(FirstBad::OneOf(vec![1, 2])));
             assert_eq!(answer.verdict(), Verdict::Inconclusive);
             assert!(matches!(found.search.bisection().outcome(1), Some(Outcome::Skipped(_))));
             assert_eq!(found.steps.contains(&Subject::Commit(1)), is_measured, "{:?}", found.steps);
@@ -174,17 +174,17 @@ fn a_commit_that_cannot_be_measured_is_left_out() {
     }
     let mut commits = repository(6, 9);
     commits[4] = Commit::DoesNotStart;
-    assert_eq!(answer(&commits, 1), Answer::Found(FirstBad::Known(6)), "it was far from the change");
+    assert_eq!(answer(&commits, 1), BisectionAnswer::Found(FirstBad::Known(6)), "it was far from the change");
     // One that ends while it is measured is none that can be measured either.
     commits[5] = Commit::Works(Service::USUAL.failing(1, Fault::Crash));
-    assert_eq!(answer(&commits, 1), Answer::Found(FirstBad::OneOf(vec![4, 5, 6])));
+    assert_eq!(answer(&commits, 1), BisectionAnswer::Found(FirstBad::OneOf(vec![4, 5, 6])));
 }
 
 #[test]
 fn a_commit_that_answers_wrongly_is_left_out() {
     let mut commits = repository(2, 4);
     commits[1] = Commit::Works(Service::USUAL.failing(2, Fault::WrongAnswer));
-    assert_eq!(answer(&commits, 1), Answer::Found(FirstBad::OneOf(vec![1, 2])));
+    assert_eq!(answer(&commits, 1), BisectionAnswer::Found(FirstBad::OneOf(vec![1, 2])));
 }
 
 /// A commit between both ends is like neither, and the change is in two steps.
@@ -192,7 +192,7 @@ fn a_commit_that_answers_wrongly_is_left_out() {
 fn a_change_in_two_steps_leaves_what_is_between() {
     let between = Commit::Works(Service::USUAL.times(0.9_f64.sqrt()));
     let commits = [GOOD, GOOD, between, dearer(), dearer()];
-    let all = Answer::Found(FirstBad::OneOf(vec![2, 3]));
+    let all = BisectionAnswer::Found(FirstBad::OneOf(vec![2, 3]));
     let found = (0..6).filter(|seed| answer(&commits, *seed) == all).count();
     assert!(found >= 5, "{found} of 6");
 }
@@ -205,7 +205,9 @@ fn an_end_that_fails_leaves_nothing_to_relate_to() {
             let mut commits = repository(2, 4);
             commits[end] = failing;
             let found = bisect(&commits, 1, None, BTreeMap::new()).unwrap();
-            let Answer::Failed(failed) = found.search.answer() else { panic!("{:?}", found.search.answer()) };
+            let BisectionAnswer::Failed(failed) = found.search.answer() else {
+                panic!("{:?}", found.search.answer())
+            };
             assert_eq!(failed.label, format!("v{end}"));
             assert_eq!((found.search.answer().verdict(), found.steps.len()), (Verdict::ServiceFailed, 1));
         }
@@ -218,10 +220,10 @@ fn a_budget_is_divided_among_the_steps() {
     for seed in 0..3 {
         let budget = Duration::from_secs(240);
         let found = bisect(&repository(3, 8), seed, Some(budget), BTreeMap::new()).unwrap();
-        assert_eq!(found.search.answer(), Answer::Found(FirstBad::Known(3)), "seed {seed}");
+        assert_eq!(found.search.answer(), BisectionAnswer::Found(FirstBad::Known(3)), "seed {seed}");
     }
     let short = bisect(&repository(3, 8), 1, Some(Duration::from_secs(3)), BTreeMap::new()).unwrap();
-    assert_eq!(short.search.answer(), Answer::Alike, "too short for a look");
+    assert_eq!(short.search.answer(), BisectionAnswer::Alike, "too short for a look");
 }
 
 /// Steps that are known count as they are, and the others err with their part of the same error probability.

@@ -260,6 +260,7 @@ fn a_budget_ends_a_search() {
     assert_eq!(analysis.verdict, Verdict::Unfinished);
     let Answer::Capacity(report) = analysis.answer else { panic!("not a search") };
     assert_eq!((&report.rows[0].state, report.rows[0].starts), (&State::Unmeasured, 0));
+    assert!(report.rows[0].reason().unwrap().starts_with("no search came to its end"));
 }
 
 /// Its finished starts count; the one that was cut off is lost, unless it was killed between two.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tare_analysis::{
     apart::Position,
-    bisection::{Answer, Bisection, BisectionSearch, Outcome as Judged},
+    bisection::{Bisection, BisectionAnswer, BisectionSearch, Outcome as Judged},
     estimate::Estimate,
     figures::{change, interval, parts},
 };
@@ -119,12 +119,12 @@ impl<'a> Bisected<'a> {
         let change = both.against.first().copied().flatten().map(Change::from);
         let answer = search.answer();
         let reason = match &answer {
-            Answer::Found(_) => None,
-            Answer::Alike if signals::received().is_some() => {
+            BisectionAnswer::Found(_) => None,
+            BisectionAnswer::Alike if signals::received().is_some() => {
                 Some("it was interrupted before the ends were compared".to_owned())
             }
-            Answer::Alike => Some("they cannot be distinguished".to_owned()),
-            Answer::Failed(failed) => Some(failed.to_string()),
+            BisectionAnswer::Alike => Some("they cannot be distinguished".to_owned()),
+            BisectionAnswer::Failed(failed) => Some(failed.to_string()),
         };
         let (alpha, metric) = (search.bisection().alpha(), metric.name());
         let first_bad = answer.first_bad();
@@ -191,5 +191,65 @@ impl<'a> Bisected<'a> {
             ]
         };
         table(columns, steps.into_iter().map(row).collect(), look())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tare_analysis::{
+        apart::{PositionFound, SideOfMean},
+        bisection::Subject,
+    };
+
+    use super::*;
+
+    const ABOVE: PositionFound = PositionFound::Side(SideOfMean::Above);
+
+    fn commits() -> Vec<Commit> {
+        let commit = |number: usize| Commit { name: number.to_string(), subject: format!("change {number}") };
+        (0..4).map(commit).collect()
+    }
+
+    fn position(found: PositionFound) -> Position {
+        let dearer = Estimate { low: Some(1.05), high: Some(1.15), ..Estimate::known(1.1) };
+        Position { found, against: vec![Some(dearer)], blocks: 12 }
+    }
+
+    /// What is printed of four commits whose ends and whose second and third commit were found to be this.
+    fn text(ends: PositionFound, found: &[(usize, PositionFound)]) -> String {
+        let (commits, both) = (commits(), position(ends));
+        let mut search = BisectionSearch::new(3, 0.05);
+        search.measured(Subject::Ends, "3", &both.found).unwrap();
+        let step = |(place, found): &(usize, PositionFound)| {
+            search.measured(Subject::Commit(*place), &place.to_string(), found).unwrap();
+            Step::new(*place, search.bisection(), Some(&position(found.clone())))
+        };
+        let steps: Vec<Step> = found.iter().map(step).collect();
+        Bisected::new(&commits, Metric::Cpu, &both, &steps, &search).text()
+    }
+
+    fn failed(label: &str) -> PositionFound {
+        PositionFound::Failed { label: label.to_owned(), reason: "was killed".to_owned() }
+    }
+
+    const ENDS: &str = "CPU/request from 0 \"change 0\" to 3 \"change 3\": +10.0% (+5.0 .. +15.0%)\n";
+
+    #[test]
+    fn an_answer_that_is_none_says_why() {
+        let alike = text(PositionFound::Neither, &[]);
+        assert_eq!(alike, format!("INCONCLUSIVE: they cannot be distinguished\n{ENDS}"));
+        assert_eq!(text(failed("0"), &[]), format!("INCONCLUSIVE: 0: was killed\n{ENDS}"));
+    }
+
+    #[test]
+    fn the_first_bad_commit_is_named_or_those_of_which_it_is_one() {
+        let known = text(ABOVE, &[(1, PositionFound::Side(SideOfMean::Below)), (2, ABOVE)]);
+        let answer = "the first commit that changed it is 2 \"change 2\", with a confidence of 95%\n";
+        assert!(known.starts_with(&format!("{answer}{ENDS}")), "{known}");
+        let open = text(ABOVE, &[(1, failed("1")), (2, ABOVE)]);
+        let answer = "INCONCLUSIVE: the change is in one of 2 commits, with a confidence of 95%\n";
+        let named = "  1 \"change 1\"\n  2 \"change 2\"\n";
+        let note = "note: 1 was left out: was killed\n";
+        assert!(open.starts_with(&format!("{answer}{named}{ENDS}{note}")), "{open}");
     }
 }
