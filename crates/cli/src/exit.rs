@@ -151,6 +151,54 @@ mod tests {
         insta::assert_snapshot!(lines.join("\n"));
     }
 
+    /// What does not fail is fine, and nothing else becomes so: a measurement that is not valid is no answer.
+    #[test]
+    fn what_fails_is_chosen() {
+        let fails_by = |verdict: Verdict| {
+            let outcome = Outcome::from(verdict);
+            let all = [FailOn::Regression, FailOn::Worse, FailOn::Inconclusive];
+            all.map(|fail_on| {
+                let chosen = outcome.where_fails(fail_on);
+                assert!(chosen == outcome || chosen == Outcome::Fine, "{verdict}");
+                chosen != Outcome::Fine
+            })
+        };
+        for verdict in Verdict::ALL {
+            let expected = match verdict {
+                Verdict::Pass => [false; 3],
+                Verdict::Worse => [false, true, true],
+                Verdict::Inconclusive | Verdict::Unfinished => [false, false, true],
+                Verdict::Fail
+                | Verdict::Invalid
+                | Verdict::NotBuilt
+                | Verdict::ServiceFailed
+                | Verdict::LeftOut(_) => [true; 3],
+            };
+            assert_eq!(fails_by(verdict), expected, "{verdict}");
+        }
+        assert_eq!(FailOn::default(), FailOn::Inconclusive);
+    }
+
+    /// A gate fails by any of its metrics, and by the gravest of what they say.
+    #[test]
+    fn several_metrics_have_one_status() {
+        use Verdict::{Fail, Inconclusive, Invalid, Pass, Worse};
+        let status = |metrics: &[Verdict], fail_on: FailOn| {
+            Outcome::from(Verdict::of_all(metrics.iter().copied())).where_fails(fail_on)
+        };
+        for (metrics, expected) in [
+            (&[Pass, Pass][..], [Outcome::Fine; 3]),
+            (&[Pass, Inconclusive], [Outcome::Fine, Outcome::Fine, Outcome::Inconclusive]),
+            (&[Inconclusive, Worse, Pass], [Outcome::Fine, Outcome::Worse, Outcome::Worse]),
+            (&[Inconclusive, Fail, Worse], [Outcome::GateFailed; 3]),
+            (&[Inconclusive, Invalid], [Outcome::MeasurementInvalid; 3]),
+            (&[], [Outcome::Fine, Outcome::Fine, Outcome::Inconclusive]),
+        ] {
+            let all = [FailOn::Regression, FailOn::Worse, FailOn::Inconclusive];
+            assert_eq!(all.map(|fail_on| status(metrics, fail_on)), expected, "{metrics:?}");
+        }
+    }
+
     #[test]
     fn the_graver_of_two_verdicts_is_the_graver_of_two_ends() {
         let all = || Verdict::ALL.into_iter().filter(|verdict| !matches!(verdict, Verdict::LeftOut(_)));

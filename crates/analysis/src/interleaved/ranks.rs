@@ -21,7 +21,7 @@ use crate::faults::{self, Fault};
 use crate::figures::percent;
 use tare_bench::{
     metric::{self, Metric},
-    plan::{Plan, Until},
+    plan::{Plan, Until, until::planned_if_valid},
 };
 
 /// The probability that any two rows are called different that are not, over all pairs.
@@ -98,7 +98,7 @@ fn level_of_a_pair(of: &Ranking, looks: Option<&Looks>) -> Option<f64> {
     let share = |alpha: f64| alpha / of.pairs.len() as f64;
     let Some(looks) = looks else { return Some(share(ALPHA)) };
     let blocks: Vec<usize> = looks.all().iter().map(|look| look.n).collect();
-    Some(Looks::planned(&blocks, share(looks.alpha())).ok()?.reached(of.n)?.level)
+    Some(planned_if_valid(&blocks, share(looks.alpha()))?.reached(of.n)?.level)
 }
 
 /// The greatest difference of two rows that is not excluded at this level.

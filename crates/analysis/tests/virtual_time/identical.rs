@@ -6,15 +6,18 @@ use tare_analysis::{
 };
 use tare_bench::fixture::in_blocks;
 
-use crate::machine::{Machine, Service, plan, run};
+use crate::{
+    machine::{Machine, Service},
+    runs::{plan, run},
+};
 
-const SERVICE: Service = Service { per_second: 50_000.0, process_sd: 0.03, slice_sd: 0.1 };
+const SERVICE: Service = Service { per_second: 50_000.0, process_sd: 0.03, slice_sd: 0.1, ..Service::USUAL };
 const BLOCKS: usize = 12;
 
 fn report(services: &[Service], drift_sd: f64, seed: u64) -> Report {
     let labels = &["raw-socket", "same", "third"][..services.len()];
     let plan = plan(labels, BLOCKS, seed);
-    interleaved::compute(&run(&plan, &mut Machine::new(services, drift_sd, &plan, 1), &mut ()))
+    interleaved::compute(&run(&plan, &mut Machine::new(services, drift_sd, &plan, 1)))
 }
 
 /// The row that is not the reference.
@@ -50,7 +53,7 @@ fn a_process_that_lasts_makes_no_service_another() {
         let plan = in_blocks(plan, |blocks| blocks.warm_up_ns_max = Some(60_000_000_000));
         let mut machine = Machine::new(&[SERVICE; 2], 0.02, &plan, 1);
         machine.steady_after_ns[1] = 60_000_000_000;
-        interleaved::compute(&run(&plan, &mut machine, &mut ()))
+        interleaved::compute(&run(&plan, &mut machine))
     };
     let starts: Vec<usize> = slow(1).rows.iter().map(|row| row.starts).collect();
     assert_eq!((slow(1).blocks, starts.iter().sum::<usize>()), (32, 32 + 8));

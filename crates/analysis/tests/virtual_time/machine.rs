@@ -1,18 +1,19 @@
 //! A machine without time: services that are numbers, and a run on them as on real ones.
+//!
+//! What a slice has of chance is a function of the seed and its place in the plan, so that a run that was cut off finds in its later
+//! blocks what the uncut one finds there.
 
 use std::{cell::Cell, collections::BTreeSet, time::Duration};
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tare_bench::{
-    fixture::{self, Memory, Unwatched},
-    folder::{Header, StoredRun},
     plan::Plan,
-    record::{Pilot, Stopped},
-    sample::{Distribution, HostUsage, LoadResult, Sample},
-    schedule::{self, Executor, ExecutorError, Parts, Slot, StopRule},
+    record::{Latency, Pilot, Stopped},
+    sample::{Distribution, Failure, HostUsage, LoadResult, Sample},
+    sample_agents::DiscardedSlice,
+    schedule::{Executor, ExecutorError, RowFailure, Slot},
 };
-use tare_host::environment::Environment;
 
 /// A service, as far as a run can see one.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +24,57 @@ pub struct Service {
     pub process_sd: f64,
     /// The same from slice to slice.
     pub slice_sd: f64,
+    /// The share of its CPU that it takes in a closed loop: its CPU time of an answer is this share of the time of an answer.
+    pub cpu_share: f64,
+    pub p99_ns: f64,
+    pub rss_bytes: f64,
+    /// What goes wrong with it, and from which block on.
+    pub fault: Option<(usize, Fault)>,
+}
+
+/// What goes wrong with a service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// One answer of each slice has another body.
+    WrongAnswer,
+    /// It ends when it is started.
+    Crash,
+}
+
+impl Service {
+    /// A service of about the noise that a virtual machine of a cloud shows.
+    pub const USUAL: Service = Service {
+        per_second: 20_000.0,
+        process_sd: 0.01,
+        slice_sd: 0.02,
+        cpu_share: 0.96,
+        p99_ns: 4_000_000.0,
+        rss_bytes: 20_000_000.0,
+        fault: None,
+    };
+
+    /// The same service at this multiple of its rate. Its CPU time of an answer becomes as much less.
+    pub fn times(self, rate: f64) -> Service {
+        Service { per_second: self.per_second * rate, ..self }
+    }
+
+    pub fn failing(self, from_block: usize, fault: Fault) -> Service {
+        Service { fault: Some((from_block, fault)), ..self }
+    }
+
+    fn has(&self, fault: Fault, block: usize) -> bool {
+        self.fault.is_some_and(|(from, own)| own == fault && block >= from)
+    }
+}
+
+/// Of what a normal number is drawn.
+#[derive(Debug, Clone, Copy)]
+enum Draw {
+    Process,
+    Slice,
+    Drift,
+    Latency,
+    Memory,
 }
 
 /// Services and what else happens on the machine.
@@ -30,7 +82,7 @@ pub struct Machine {
     services: Vec<Service>,
     /// How much the speed of the whole machine changes from one slice to the next, as a logarithm.
     drift_sd: f64,
-    random: ChaCha8Rng,
+    seed: u64,
     now_ns: Cell<u64>,
     /// Of the machine, and of each process that runs.
     speed: f64,
@@ -41,8 +93,12 @@ pub struct Machine {
     limit_ns: u64,
     /// One of this number of open-loop slices finds the generator late.
     pub discarded_every: usize,
+    /// One of this number of slices has no figures: an agent was lost.
+    pub lost_every: usize,
     /// How long each service takes to be steady.
     pub steady_after_ns: Vec<u64>,
+    /// When the user stops the run.
+    pub interrupted_at_ns: u64,
     /// Rows whose pilot left a process.
     piloted: BTreeSet<usize>,
     slices: usize,
@@ -53,7 +109,7 @@ impl Machine {
         Machine {
             services: services.to_vec(),
             drift_sd,
-            random: ChaCha8Rng::seed_from_u64(plan.seed ^ 0x5eed),
+            seed: plan.seed ^ 0x5eed,
             now_ns: Cell::new(0),
             speed: 0.0,
             processes: vec![0.0; services.len()],
@@ -61,7 +117,9 @@ impl Machine {
             window_ns: plan.rates().next().map_or(0, |(point, _)| plan.points[point].load.duration_ns()),
             limit_ns,
             discarded_every: usize::MAX,
+            lost_every: usize::MAX,
             steady_after_ns: vec![0; services.len()],
+            interrupted_at_ns: u64::MAX,
             piloted: BTreeSet::new(),
             slices: 0,
         }
@@ -71,13 +129,17 @@ impl Machine {
         self.now_ns.set(self.now_ns.get() + ns);
     }
 
-    fn normal(&mut self) -> f64 {
-        let (u, v) = (1.0 - self.random.random::<f64>(), self.random.random::<f64>());
+    /// A standard normal number that belongs to this place in the plan.
+    fn normal(&self, draw: Draw, Slot { block, round, point, row }: Slot) -> f64 {
+        let mut random = ChaCha8Rng::seed_from_u64(self.seed);
+        let place = [block, round, point, row].into_iter().fold(0, |place, part| place << 14 | part as u64);
+        random.set_stream(place << 3 | draw as u64);
+        let (u, v) = (1.0 - random.random::<f64>(), random.random::<f64>());
         (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
     }
 
     /// A saturated slice.
-    fn closed(&self, per_second: f64) -> Sample {
+    fn closed(&self, row: usize, per_second: f64) -> Sample {
         let answered = (per_second * self.slice_ns as f64 / 1e9).round() as u64;
         let load = LoadResult {
             window_ns: self.slice_ns,
@@ -88,18 +150,19 @@ impl Machine {
             ..LoadResult::default()
         };
         let host = HostUsage {
-            server_cpu_ns: self.slice_ns,
+            server_cpu_ns: (self.slice_ns as f64 * self.services[row].cpu_share) as u64,
             generator_cpu_ns: self.slice_ns / 2,
             ..HostUsage::default()
         };
         Sample { load, host, ..Sample::default() }
     }
 
-    /// A queue with one server: P(late) = exp(-(capacity - rate) limit).
-    fn open(&mut self, per_second: f64, offered_per_second: f64) -> Sample {
+    /// A queue with one server: P(late) = exp(-(capacity - rate) limit). No answer is later than a limit that is longer than the
+    /// window.
+    fn open(&self, per_second: f64, offered_per_second: f64) -> Sample {
         let due = (offered_per_second * self.window_ns as f64 / 1e9).round() as u64;
         let spare = (per_second - offered_per_second) * self.limit_ns as f64 / 1e9;
-        let share = (-spare).exp().min(1.0);
+        let share = if self.limit_ns > self.window_ns { 0.0 } else { (-spare).exp().min(1.0) };
         let within = (due as f64 * (1.0 - share)).round() as u64;
         let is_discarded = self.slices.is_multiple_of(self.discarded_every);
         let p99_ns = (share * 100.0 * self.limit_ns as f64) as u64;
@@ -122,6 +185,12 @@ impl Machine {
     }
 }
 
+fn with_a_wrong_answer(mut slice: Sample) -> Sample {
+    slice.load.answered -= 1;
+    slice.load.failed = [(Failure::Mismatch, 1)].into_iter().collect();
+    slice
+}
+
 impl Executor for Machine {
     fn pilot(&mut self, row: usize, _beside: Option<usize>) -> Result<Pilot, ExecutorError> {
         self.pass(500_000_000 + self.steady_after_ns[row]);
@@ -142,8 +211,13 @@ impl Executor for Machine {
         0
     }
 
-    fn start(&mut self, Slot { row, .. }: Slot, warm_up_ns: u64) -> Result<Option<Duration>, ExecutorError> {
-        self.processes[row] = self.services[row].process_sd * self.normal();
+    fn start(&mut self, slot: Slot, warm_up_ns: u64) -> Result<Option<Duration>, ExecutorError> {
+        let Slot { row, block, .. } = slot;
+        let service = self.services[row];
+        if service.has(Fault::Crash, block) {
+            return Err(RowFailure("it ended before it was ready".to_owned()).into());
+        }
+        self.processes[row] = service.process_sd * self.normal(Draw::Process, slot);
         let launch_ns = if self.piloted.remove(&row) { 0 } else { 500_000_000 };
         self.pass(launch_ns + warm_up_ns);
         Ok(Some(Duration::from_millis(3)))
@@ -154,28 +228,38 @@ impl Executor for Machine {
         Ok(())
     }
 
-    fn sample(
-        &mut self,
-        Slot { row, .. }: Slot,
-        _draw: u64,
-        offered: Option<f64>,
-    ) -> Result<Sample, ExecutorError> {
+    fn sample(&mut self, slot: Slot, _draw: u64, offered: Option<f64>) -> Result<Sample, ExecutorError> {
         self.slices += 1;
-        self.speed += self.drift_sd * self.normal();
-        let service = self.services[row];
-        let noise = self.processes[row] + self.speed + service.slice_sd * self.normal();
+        self.speed += self.drift_sd * self.normal(Draw::Drift, slot);
+        let service = self.services[slot.row];
+        let noise = self.processes[slot.row] + self.speed + service.slice_sd * self.normal(Draw::Slice, slot);
         let per_second = service.per_second * noise.exp();
         let slice = match offered {
-            None => self.closed(per_second),
+            None => self.closed(slot.row, per_second),
             Some(offered) => self.open(per_second, offered),
         };
         self.pass(slice.load.elapsed_ns);
-        Ok(slice)
+        if self.slices.is_multiple_of(self.lost_every) {
+            let reasons = vec!["an agent was lost".to_owned()];
+            return Err(ExecutorError::Slice(Box::new(DiscardedSlice {
+                reasons,
+                ..DiscardedSlice::default()
+            })));
+        }
+        Ok(if service.has(Fault::WrongAnswer, slot.block) { with_a_wrong_answer(slice) } else { slice })
     }
 
-    fn stop(&mut self, _row: usize, _block: usize) -> Result<Stopped, ExecutorError> {
+    fn stop(&mut self, row: usize, block: usize) -> Result<Stopped, ExecutorError> {
         self.pass(100_000_000);
-        Ok(Stopped::default())
+        let (service, slot) = (self.services[row], Slot { block, round: 0, point: 0, row });
+        let scattered =
+            |value: f64, draw| (value * (service.process_sd * self.normal(draw, slot)).exp()) as u64;
+        let p99_ns = scattered(service.p99_ns, Draw::Latency);
+        Ok(Stopped {
+            rss_bytes_peak: Some(scattered(service.rss_bytes, Draw::Memory)),
+            latency: vec![Some(Latency { p50_ns: p99_ns / 2, p99_ns, ..Latency::default() })],
+            ..Stopped::default()
+        })
     }
 
     fn now_ns(&self) -> u64 {
@@ -183,23 +267,6 @@ impl Executor for Machine {
     }
 
     fn interrupted(&self) -> bool {
-        false
+        self.now_ns() >= self.interrupted_at_ns
     }
-}
-
-/// A whole run, as its folder would give it back.
-pub fn run(plan: &Plan, machine: &mut Machine, stop_rule: &mut impl StopRule) -> StoredRun {
-    let mut journal = Memory::default();
-    let parts = Parts { executor: machine, journal: &mut journal, watch: &mut Unwatched, stop_rule };
-    schedule::run(plan, parts, &[]).expect("memory does not fail");
-    let header =
-        Header::new("0.1.0", "2026-01-01T00:00:00Z".to_owned(), plan.clone(), Environment::default());
-    StoredRun { header, records: journal.0, damage: Vec::new(), in_progress: false }
-}
-
-/// A plan of this number of blocks over `rows`, the first of which is the reference.
-pub fn plan(rows: &[&str], blocks: usize, seed: u64) -> Plan {
-    let plan = fixture::at_points(fixture::plan(rows), |point| point.rounds = 8);
-    let plan = fixture::in_blocks(plan, |of| (of.min, of.max, of.budget_ns) = (blocks, blocks, 0));
-    Plan { seed, ..plan }
 }

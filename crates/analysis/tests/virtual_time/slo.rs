@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use tare_analysis::{
+    analysis::{Analysis, Answer},
     capacity::{self, Bound, SloReport},
     findings::{Finding, RowIssue},
     interleaved::State,
@@ -11,18 +12,20 @@ use tare_analysis::{
 use tare_bench::{
     experiment::LoadSetting,
     folder::StoredRun,
-    plan::{Plan, SearchSetting},
-    record::Record,
-    schedule::searches::Searches,
+    plan::{Plan, SearchSetting, Until},
+    record::{Ending, Record},
     slo::{Slo, SloPlan},
 };
 use tare_host::cpus::Pinning;
 use tare_service::{catalogue, settings::ServiceSettings};
 
-use crate::machine::{self, Machine, Service};
+use crate::{
+    machine::{Fault, Machine, Service},
+    runs,
+};
 
 const LIMIT_NS: u64 = 10_000_000;
-const QUICK: Service = Service { per_second: 20_000.0, process_sd: 0.01, slice_sd: 0.02 };
+const QUICK: Service = Service::USUAL;
 const SLOW: Service = Service { per_second: 2_000.0, ..QUICK };
 
 /// The plan that `tare slo` would make, over rows of the simulation.
@@ -43,7 +46,7 @@ fn plans(rows: &[&str], starts: usize, seed: u64) -> (SloPlan, Plan) {
     let pinning = Pinning { server: vec![0], generator: vec![1] };
     let none: [catalogue::Row; 0] = [];
     let plan = Plan::search(&setting, &none, seed, pinning);
-    (plan.slo().expect("it is a search").clone(), Plan { rows: machine::plan(rows, 1, seed).rows, ..plan })
+    (plan.slo().expect("it is a search").clone(), Plan { rows: runs::plan(rows, 1, seed).rows, ..plan })
 }
 
 fn run(
@@ -67,9 +70,7 @@ fn run_within(
     let (slo, plan) = plans(&labels, starts, seed);
     let mut machine = Machine::new(&services, 0.0, &plan, limit_ns);
     machine.discarded_every = discarded_every;
-    let mut searches = Searches::new(&slo);
-    let kept = machine::run(&plan, &mut machine, &mut searches);
-    (slo, kept)
+    (slo, runs::run(&plan, &mut machine))
 }
 
 fn report(services: &[(&str, Service)], starts: usize, seed: u64) -> SloReport {
@@ -168,4 +169,118 @@ fn a_search_that_was_cut_off_is_no_observation() {
     let last = kept.records.iter().rposition(|record| matches!(record, Record::Sample(_))).unwrap();
     kept.records.truncate(last);
     assert_eq!(capacity::compute(&slo, &kept).rows[0].starts, 2);
+}
+
+/// A search over these services of `starts` starts that is asked for this rate, before it has run.
+fn asked(services: &[Service], starts: usize, at_least: Option<f64>, limit_ns: u64) -> (Plan, Machine) {
+    let labels = &["first", "second"][..services.len()];
+    let (_, mut plan) = plans(labels, starts, 1);
+    if let Until::Search(slo) = &mut plan.until {
+        slo.at_least = at_least;
+    }
+    let machine = Machine::new(services, 0.0, &plan, limit_ns);
+    (plan, machine)
+}
+
+fn verdict(services: &[Service], at_least: Option<f64>, limit_ns: u64) -> Verdict {
+    let (plan, mut machine) = asked(services, 2, at_least, limit_ns);
+    Analysis::of(&runs::run(&plan, &mut machine)).verdict
+}
+
+/// Shorter than an answer takes, so that no rate is low enough.
+const HARD_NS: u64 = 100_000;
+/// Longer than a window, so that none is too high.
+const EASY_NS: u64 = u64::MAX;
+
+/// What the command ends with.
+#[test]
+fn a_search_gets_the_verdict_that_is_its_own() {
+    let crashes = QUICK.failing(0, Fault::Crash);
+    for (services, at_least, limit_ns, expected) in [
+        (&[QUICK][..], None, LIMIT_NS, Verdict::Pass),
+        // That no rate holds is a figure too.
+        (&[QUICK], None, HARD_NS, Verdict::Pass),
+        (&[QUICK], Some(1.0), HARD_NS, Verdict::Fail),
+        // It held all that was tried, which is less.
+        (&[QUICK], None, EASY_NS, Verdict::Pass),
+        (&[QUICK], Some(1e9), EASY_NS, Verdict::Inconclusive),
+        (&[QUICK, crashes], None, LIMIT_NS, Verdict::ServiceFailed),
+        (&[QUICK.failing(1, Fault::WrongAnswer)], None, LIMIT_NS, Verdict::Invalid),
+    ] {
+        assert_eq!(verdict(services, at_least, limit_ns), expected, "{services:?} at {limit_ns} ns");
+    }
+    let (plan, mut machine) = asked(&[QUICK], 2, None, LIMIT_NS);
+    machine.discarded_every = 1;
+    assert_eq!(Analysis::of(&runs::run(&plan, &mut machine)).verdict, Verdict::Invalid);
+    let (plan, mut machine) = asked(&[QUICK], 1, Some(1.0), LIMIT_NS);
+    let of_one_start = Analysis::of(&runs::run(&plan, &mut machine)).verdict;
+    assert_eq!(of_one_start, Verdict::Inconclusive, "it has no interval");
+}
+
+#[test]
+fn a_rate_that_is_asked_for_is_held_or_not() {
+    let with = |rate: f64| {
+        let (plan, mut machine) = asked(&[QUICK], 6, Some(rate), LIMIT_NS);
+        Analysis::of(&runs::run(&plan, &mut machine)).verdict
+    };
+    let verdicts = [0.5, 1.0, 1.5].map(|times| with(times * truth(QUICK)));
+    assert_eq!(verdicts, [Verdict::Pass, Verdict::Inconclusive, Verdict::Fail]);
+}
+
+#[test]
+fn a_service_that_crashes_leaves_the_others_their_capacity() {
+    for start in [0, 1] {
+        let (plan, mut machine) = asked(&[QUICK, SLOW.failing(start, Fault::Crash)], 3, None, LIMIT_NS);
+        let kept = runs::run(&plan, &mut machine);
+        let report = capacity::compute(plan.slo().unwrap(), &kept);
+        let row = |label: &str| report.rows.iter().find(|row| row.label == label).unwrap();
+        assert!(row("first").capacity.is_some() && row("first").starts == 3);
+        assert_eq!(row("second").verdict(None), Verdict::ServiceFailed);
+        let reason = row("second").reason().unwrap();
+        assert!(reason.starts_with(&format!("start {}: ", start + 1)), "{reason}");
+    }
+}
+
+/// What the budget cuts off does not count, and with nothing left there is no figure.
+#[test]
+fn a_budget_ends_a_search() {
+    for seconds in [20, 60, 120] {
+        let (plan, mut machine) = asked(&[QUICK], 100, None, LIMIT_NS);
+        let plan = plan.bounded(Duration::from_secs(seconds));
+        let kept = runs::run(&plan, &mut machine);
+        let report = capacity::compute(plan.slo().unwrap(), &kept);
+        assert_eq!(report.ending, Some(Ending::BudgetSpent));
+        assert!((1..100).contains(&report.rows[0].starts), "{} starts", report.rows[0].starts);
+        assert!(report.elapsed_ns <= Some((seconds + 1) * 1_000_000_000), "{:?}", report.elapsed_ns);
+        assert_eq!(Analysis::of(&kept).verdict, Verdict::Pass);
+    }
+    let (plan, mut machine) = asked(&[QUICK], 100, None, LIMIT_NS);
+    let kept = runs::run(&plan.bounded(Duration::from_millis(100)), &mut machine);
+    let analysis = Analysis::of(&kept);
+    assert_eq!(analysis.verdict, Verdict::Unfinished);
+    let Answer::Capacity(report) = analysis.answer else { panic!("not a search") };
+    assert_eq!((&report.rows[0].state, report.rows[0].starts), (&State::Unmeasured, 0));
+    assert!(report.rows[0].reason().unwrap().starts_with("no search came to its end"));
+}
+
+/// Its finished starts count; the one that was cut off is lost, unless it was killed between two.
+#[test]
+fn a_search_that_was_cut_off_is_resumed() {
+    let starts = |kept: &StoredRun| capacity::compute(kept.header.plan.slo().unwrap(), kept).rows[0].starts;
+    let (plan, mut machine) = asked(&[QUICK], 3, None, LIMIT_NS);
+    let whole = runs::run(&plan, &mut machine);
+    let fresh = || Machine::new(&[QUICK], 0.0, &plan, LIMIT_NS);
+    for start in [1, 2] {
+        let killed = runs::cut(&whole, runs::begins(start));
+        assert_eq!((starts(&killed), Analysis::of(&killed).verdict), (start, Verdict::Unfinished));
+        let resumed = runs::resume(&killed, &mut fresh());
+        let capacity = |kept: &StoredRun| capacity::compute(plan.slo().unwrap(), kept).rows[0].capacity;
+        assert_eq!(capacity(&resumed), capacity(&whole));
+    }
+    let mut stopped = fresh();
+    stopped.interrupted_at_ns = 25_000_000_000;
+    let interrupted = runs::run(&plan, &mut stopped);
+    assert_eq!((starts(&interrupted), Analysis::of(&interrupted).verdict), (1, Verdict::Unfinished));
+    let resumed = runs::resume(&interrupted, &mut fresh());
+    assert_eq!((starts(&resumed), Analysis::of(&resumed).verdict), (2, Verdict::Pass));
 }

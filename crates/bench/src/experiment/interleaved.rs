@@ -153,6 +153,15 @@ impl Experiment {
         self.path.parent().unwrap_or(Path::new(""))
     }
 
+    /// How versions of a service, or two services, are compared if no experiment says how.
+    ///
+    /// # Panics
+    /// Never: the file is part of the program, and a test reads it.
+    pub fn of_versions() -> Experiment {
+        let text = include_str!("versions.toml");
+        Experiment::parse(Path::new("compare.toml"), text).expect("the file of the program is right")
+    }
+
     /// Reads an experiment from its text; mistakes name `path`.
     ///
     /// # Errors

@@ -16,6 +16,7 @@ mod sequential;
 mod slo;
 mod twin;
 pub mod until;
+mod versions;
 
 use serde::{Deserialize, Serialize};
 use tare_host::cpus::Pinning;

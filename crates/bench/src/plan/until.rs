@@ -1,6 +1,11 @@
 //! What ends a run. It is part of the plan, so that a reader of a run knows whether its end depended on what
 //! it had found, and how such looks were paid for. Decides nothing: that is for the stopping rules of the analysis.
 
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
+
 use serde::{Deserialize, Serialize};
 use tare_stats::Looks;
 
@@ -102,11 +107,34 @@ pub fn percent(share: f64) -> String {
     format!("{}%", (share * 100_000.0).round() / 1000.0)
 }
 
+/// Looks are planned by integration, which takes milliseconds, and every look at a comparison asks for those of each metric.
+static PLANNED: Mutex<BTreeMap<(Vec<usize>, u64), Looks>> = Mutex::new(BTreeMap::new());
+/// A program that reads many runs keeps no more of them.
+const PLANNED_MAX: usize = 64;
+
 /// A plan that was damaged on disk has a single look that can decide nothing.
+///
+/// # Panics
+/// Never: one look at a level of 5% is a plan.
 pub fn planned(looks: &[usize], alpha: f64) -> Looks {
-    Looks::planned(looks, alpha)
-        .or_else(|_| Looks::planned(&[1], ALPHA))
+    planned_if_valid(looks, alpha)
+        .or_else(|| planned_if_valid(&[1], ALPHA))
         .expect("one look at a level of 5% is a plan")
+}
+
+/// These looks with this error probability of all of them; absent if they are no plan.
+pub fn planned_if_valid(looks: &[usize], alpha: f64) -> Option<Looks> {
+    let asked = (looks.to_vec(), alpha.to_bits());
+    let mut known = PLANNED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(looks) = known.get(&asked) {
+        return Some(looks.clone());
+    }
+    let looks = Looks::planned(looks, alpha).ok()?;
+    if known.len() >= PLANNED_MAX {
+        known.clear();
+    }
+    known.insert(asked, looks.clone());
+    Some(looks)
 }
 
 impl Until {

@@ -3,10 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use tare_bench::{
-    metric::Metric,
-    plan::{Plan, Until},
-};
+use tare_bench::{experiment::Experiment, metric::Metric, plan::Plan};
 use tare_load::units::parse_time;
 use tare_service::{
     catalogue::Row,
@@ -17,7 +14,7 @@ use tare_service::{
 
 use super::{
     asked::{self, AskedOptions},
-    compare::{self, contenders},
+    compare::contenders,
     load_options::LoadOptions,
     revised,
     run::{measure, pinning},
@@ -138,7 +135,7 @@ fn spread(all: &[String]) -> Vec<String> {
 
 fn plan(workspace: &Workspace, args: &Args, now: &Row, rows: &[Row]) -> anyhow::Result<Plan> {
     let (first, last) = (&rows[0], &rows[rows.len() - 1]);
-    let mut experiment = compare::default_experiment()?;
+    let mut experiment = Experiment::of_versions();
     experiment.name = NAME.to_owned();
     experiment.title = format!("{} from {} to {}", now.label, first.label, last.label);
     experiment.question = format!("Where did the {} of {} change?", Metric::Cpu.name(), now.label);
@@ -146,7 +143,7 @@ fn plan(workspace: &Workspace, args: &Args, now: &Row, rows: &[Row]) -> anyhow::
     experiment.contract = contenders::contract(workspace, args.contract.as_deref(), [first, last])?;
     args.load.enter(&mut experiment);
     let plan = Plan::interleaved(&experiment, rows, args.start.seed(), pinning(&experiment, rows));
-    let plan = Plan { until: Until::Budget, are_versions: true, ..plan };
+    let plan = plan.of_versions();
     Ok(match args.budget {
         Some(budget) => plan.bounded(budget),
         None => plan,

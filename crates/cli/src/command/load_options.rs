@@ -50,12 +50,11 @@ impl LoadOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::compare::default_experiment;
 
     #[test]
     fn what_is_given_replaces_what_the_experiment_says() {
         let loads = |options: &LoadOptions| {
-            let mut experiment = default_experiment().unwrap();
+            let mut experiment = Experiment::of_versions();
             experiment.loads.push(experiment.loads[0].clone());
             options.enter(&mut experiment);
             let of = |load: &tare_bench::experiment::LoadSetting| (load.connections, load.threads);

@@ -1,4 +1,5 @@
-//! `tare compare`: verdicts and their statuses, folders outside of the checkout, revisions.
+//! `tare compare`: what it prints, keeps and ends with, folders outside of the checkout, revisions. Which verdict a run has is shown
+//! without time, in tare-analysis.
 
 use std::fs;
 
@@ -25,23 +26,6 @@ fn figure(found: &Value, metric: &str) -> Value {
 }
 
 #[test]
-fn a_service_is_never_worse_than_itself_by_half() {
-    let workspace = workspace(&[("honest", "correct")]);
-    let ended = compare(&workspace, &["honest", "honest", "--delta", "50%", "--json"]);
-    assert!(matches!(ended.code(), Some(0 | 5)), "{ended}");
-    let found = ended.json();
-    assert!(fact(&found, "Candidate").contains("honest@2"), "{found}");
-    assert_eq!(fact(&found, "Contract"), "hello");
-    let verdicts = found["checks"].as_array().unwrap().iter().map(|check| check["verdict"].as_str().unwrap());
-    assert!(verdicts.into_iter().all(|verdict| ["pass", "inconclusive"].contains(&verdict)), "{found}");
-    let blocks = journal(&workspace.run()).iter().filter(|record| record["kind"] == "block").count();
-    assert!(
-        ended.code() == Some(5) || [4, 5, 6, 9, 12].contains(&blocks),
-        "it ends at a look: {blocks} blocks"
-    );
-}
-
-#[test]
 fn one_that_burns_cpu_fails_and_the_run_keeps_the_verdict() {
     let workspace = workspace(&[("honest", "correct"), ("slow", "burns-cpu")]);
     let ended = compare(&workspace, &["honest", "slow", "--seed", "7"]).expect(3);
@@ -58,12 +42,10 @@ fn one_that_burns_cpu_fails_and_the_run_keeps_the_verdict() {
     assert_eq!(found, serde_json::from_str::<Value>(&kept("report.json")).unwrap());
     assert!(figure(&found, "CPU/request")["ratio_low"].as_f64().unwrap() > 1.5, "{found}");
     assert!(fact(&found, "Took").ends_with(": the question was answered"), "{found}");
+    assert_eq!(fact(&found, "Contract"), "hello");
     // Related to another row it is a table of two services, and no comparison.
     let table = workspace.tare(&["show", run.to_str().unwrap(), "--reference", "slow"]).expect_measured();
     assert!(table.stdout.contains("the results were looked at after 4, 5, 6, 9, 12 blocks: "));
-
-    // The other way round it is an improvement.
-    compare(&workspace, &["slow", "honest", "--metric", "cpu", "--out", "better"]).expect(0);
 }
 
 #[test]
@@ -83,8 +65,7 @@ fn one_that_was_cut_off_is_resumed_to_its_verdict() {
 
 #[test]
 fn what_cannot_be_compared_has_a_status_of_its_own() {
-    let workspace =
-        workspace(&[("honest", "correct"), ("wrong", "wrong-body"), ("dying", "crashes-under-load")]);
+    let workspace = workspace(&[("honest", "correct"), ("wrong", "wrong-body")]);
     let unbuilt = manifest("unbuilt", "correct").replace("[run]", "[[build]]\ncommand = [\"false\"]\n[run]");
     workspace.service("unbuilt", &unbuilt);
     let out = |out: &str, candidate: &str, code: i32| {
@@ -93,9 +74,6 @@ fn what_cannot_be_compared_has_a_status_of_its_own() {
     assert!(out("a", "wrong", 2).contains(": wrong: in verification: "));
     let measured = journal(&workspace.root().join("a"));
     assert_eq!(measured.len(), 1, "nothing is measured where there is nothing to compare: {measured:?}");
-    // It dies at its 1500th request: slices long enough to reach it on a busy machine too.
-    workspace.write("experiments/tiny.toml", &experiment(&[], 12).replace("30ms", "1s"));
-    assert!(out("b", "dying", 2).contains(": dying: block "));
     assert!(out("c", "unbuilt", 1).contains(": unbuilt: build step \"false\" failed"));
 }
 
@@ -106,14 +84,6 @@ fn a_dry_run_shows_when_it_would_end() {
     let until = "until       the comparison is decided, within 2.5%; looks after 4, 5, 6, 9, 12 blocks";
     assert_eq!(plan.line("until"), until);
     assert!(!workspace.root().join(".tare/runs").exists());
-}
-
-#[test]
-fn a_few_blocks_are_inconclusive() {
-    let workspace = Workspace::new(&[("honest", "correct")]);
-    workspace.write("experiments/tiny.toml", &experiment(&[], 2));
-    let ended = compare(&workspace, &["honest", "honest"]).expect(5);
-    assert!(ended.stdout.contains("\nINCONCLUSIVE "), "{ended}");
 }
 
 #[test]

@@ -47,12 +47,14 @@ fn a_command_is_verified_by_what_it_answered_before() {
 fn a_budget_bounds_the_measuring() {
     let folder = tempfile::tempdir().unwrap();
     let honest = command("correct");
-    let words = ["compare", &honest, &honest, "--get", "/", "--budget", "3s", "--json"];
+    let budget = ["--budget", "3s", "--fail-on", "regression", "--delta", "90%"];
+    let words = [&["compare", &honest, &honest, "--get", "/", "--json"][..], &budget].concat();
     let began = Instant::now();
     let ended = tare(folder.path(), &words);
     // Building, verifying and stopping are not part of it, and a loaded machine makes them slow: most blocks would take a minute.
     assert!(began.elapsed() < Duration::from_secs(30), "{ended}");
-    assert!(matches!(ended.code(), Some(0 | 4 | 5 | 6)), "{ended}");
+    // Neither INCONCLUSIVE nor WORSE is a regression of delta.
+    assert!(matches!(ended.code(), Some(0 | 4)), "{ended}");
 }
 
 #[test]
@@ -170,8 +172,6 @@ fn a_gate_has_its_place_in_the_file_of_the_repository() {
     let ended = compare(&["--gate", "shop", "--delta", "7%", "--dry-run"]).expect(0);
     let planned = &ended.stdout;
     assert!(planned.contains("within 7%") && !planned.contains("@again"), "{planned}");
-    let ended = compare(&["--gate", "shop", "--delta", "90%", "--fail-on", "regression"]);
-    assert!(matches!(ended.code(), Some(0 | 3)), "{ended}");
     let ended = compare(&["--gate", "shpo"]).expect(1);
     let unknown = &ended.stderr;
     assert!(unknown.contains("unknown gate \"shpo\"; did you mean \"shop\"?"), "{unknown}");

@@ -24,8 +24,6 @@ const SHORT: [&str; 12] = [
 ];
 /// Longer than a window, so that no rate is too high.
 const EASY: [&str; 4] = ["--slo", "p50=900ms", "--max-lag", "60s"];
-/// Shorter than the way through the kernel, so that none is low enough.
-const HARD: [&str; 4] = ["--slo", "p99=1us", "--max-lag", "60s"];
 
 fn words<'a>(services: &[&'a str], slo: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     [&["slo"], services, slo, &SHORT, more].concat()
@@ -50,21 +48,9 @@ fn what_is_recomputed_is_compared_with_what_was_kept() {
 }
 
 #[test]
-fn statuses() {
+fn a_service_that_crashes_is_named_and_the_other_has_its_capacity() {
     let workspace = Workspace::new(&[("honest", "correct"), ("fragile", "crashes-under-load")]);
-    let ends = |services: &[&str], slo: &[&str], more: &[&str], code: i32| {
-        let ended = workspace.tare(&words(services, slo, more)).expect(code);
-        fs::remove_dir_all(workspace.root().join("out")).unwrap();
-        ended
-    };
-    let none = ends(&["honest"], &HARD, &[], 0);
-    assert!(none.stdout.contains("honest: remarks: no rate held that was tried"), "{none}");
-    ends(&["honest"], &HARD, &["--at-least", "1"], 3);
-    // It held all that was tried, which is less.
-    ends(&["honest"], &EASY, &["--at-least", "1000M"], 5);
-    let late = ends(&["honest"], &["--slo", "p99=1s", "--max-lag", "0s"], &[], 4);
-    assert!(late.stdout.contains("honest: late: in 2 of 2 starts"), "{late}");
-    let crashed = ends(&["honest", "fragile"], &EASY, &[], 2);
+    let crashed = workspace.tare(&words(&["honest", "fragile"], &EASY, &[])).expect(2);
     assert!(crashed.stdout.contains("fragile  failed: start 1: "), "{crashed}");
     assert!(crashed.line("honest ").contains("%"));
 }
@@ -89,26 +75,15 @@ fn a_search_that_was_cut_off_goes_on() {
 }
 
 #[test]
-fn a_budget_ends_it_and_what_it_cuts_off_does_not_count() {
+fn a_budget_that_is_too_short_is_said_to_be() {
     let workspace = Workspace::new(&[("honest", "correct")]);
-    let many = words(&["honest"], &EASY, &["--budget", "5s"]);
-    let many: Vec<&str> = many.iter().map(|word| if *word == "2" { "100" } else { word }).collect();
-    let ended = workspace.tare(&many).expect(0);
-    assert!(ended.stderr.contains("measuring for at most about 5 s"), "{ended}");
-    assert!(ended.line("honest ").contains("%"), "{ended}");
-    let records = journal(&workspace.root().join("out"));
-    let last = records.last().unwrap();
-    assert_eq!(last["reason"], "budget-spent", "{last}");
-    let starts =
-        row(&workspace.tare(&["show", "out", "--json"]).expect(0).json(), "honest")["starts"].clone();
-    assert!(!ended.stderr.contains("few for an interval"), "{ended}");
-    assert!((1..100).contains(&starts.as_u64().unwrap()), "{starts}");
-    let short = ["slo", "honest", "--slo", "p50=900ms", "--budget", "100ms", "--out", "short"];
-    let none = workspace.tare(&short).expect(5);
-    assert!(
-        none.stdout.contains("no search came to its end: give a longer --budget, or resume it"),
-        "{none}"
-    );
+    let ended = workspace
+        .tare(&["slo", "honest", "--slo", "p50=900ms", "--budget", "100ms", "--out", "out"])
+        .expect(5);
+    assert!(ended.stderr.contains("measuring for at most about "), "{ended}");
+    let reason = "no search came to its end: give a longer --budget, or resume it";
+    assert!(ended.stdout.contains(reason), "{ended}");
+    assert_eq!(journal(&workspace.root().join("out")).last().unwrap()["reason"], "budget-spent");
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::{path::PathBuf, time::Duration};
 
 use anyhow::{bail, ensure};
 use tare_analysis::{
-    apart::{self, Position, PositionFound, SideOfMean},
-    bisection::{Bisection, Outcome as Judged},
+    apart::{self, Position},
+    bisection::{Bisection, BisectionSearch, StepShare, Subject},
 };
 use tare_bench::{
     experiment::Experiment,
@@ -16,7 +16,7 @@ use tare_bench::{
     metric::Metric,
     plan::{
         Plan,
-        until::{ALPHA, Apart, Until, looks},
+        until::{ALPHA, Until},
     },
     record::ending,
 };
@@ -30,7 +30,7 @@ use tare_service::{
 
 use super::{
     asked::{self, AskedOptions},
-    compare::{self, contenders},
+    compare::contenders,
     load_options::LoadOptions,
     revised,
     run::{finish, holds_a_run, measure_into, pinning},
@@ -184,23 +184,21 @@ struct Search {
 
 impl Search {
     fn run(mut self) -> anyhow::Result<Outcome> {
-        let mut bisection = Bisection::new(self.commits.len() - 1, ALPHA);
+        let mut search = BisectionSearch::new(self.commits.len() - 1, ALPHA);
         let last = self.commits.len() - 1;
         tare_host::tell!(
             "comparing {} and {}: {last} commits, about {} steps after this",
             self.question.good,
             self.question.bad,
-            bisection.steps_left()
+            search.bisection().steps_left()
         );
         let [good, bad] = self.ends.clone();
-        let alpha = bisection.spend();
-        let both =
-            self.measure("ends", vec![good.label.clone()], vec![good, bad], alpha, bisection.steps_left())?;
-        let steps = match both.found {
-            PositionFound::Side(dearer) => self.search(&mut bisection, dearer)?,
-            PositionFound::Neither | PositionFound::Failed { .. } => Vec::new(),
-        };
-        let bisected = Bisected::new(&self.commits, self.question.metric, &both, &steps, &bisection);
+        let label = bad.label.clone();
+        let share = search.spend();
+        let both = self.measure("ends", vec![good, bad], share)?;
+        search.measured(Subject::Ends, &label, &both.found)?;
+        let steps = self.search(&mut search)?;
+        let bisected = Bisected::new(&self.commits, self.question.metric, &both, &steps, &search);
         write_file(&self.folder.join(FILE), json(&bisected)?.as_bytes())?;
         print_either(self.start.format() == Format::Json, &bisected, || bisected.text())?;
         let folder = self.folder.display();
@@ -208,80 +206,68 @@ impl Search {
         if signals::received().is_some() {
             tare_host::tell!("`tare bisect --resume {folder}` continues it");
         }
-        Ok(bisected.outcome())
+        Ok(search.answer().verdict().into())
     }
 
-    /// Measures commits until nothing is left to ask, or the user stops it. `bad` is the side of BAD.
-    fn search(&mut self, bisection: &mut Bisection, bad: SideOfMean) -> anyhow::Result<Vec<Step>> {
+    /// Measures commits until nothing is left to ask, or the user stops it.
+    fn search(&mut self, search: &mut BisectionSearch) -> anyhow::Result<Vec<Step>> {
         let mut steps = Vec::new();
-        while let Some(place) = bisection.next() {
-            let commit = self.commits[place].clone();
-            let (from, to) = bisection.ends();
+        while let Some(Subject::Commit(place)) = search.next() {
+            let (from, to) = search.bisection().ends();
             tare_host::tell!(
                 "step {} of about {}: {} commits left; measuring {}",
                 steps.len() + 1,
-                steps.len() + bisection.steps_left(),
+                steps.len() + search.bisection().steps_left(),
                 to - from - 1,
-                output::named(&commit)
+                output::named(&self.commits[place])
             );
-            let step = self.step(bisection, &commit, bad);
+            let position = self.step(search, place);
             // What was known before stays known; of this commit nothing is.
             if signals::received().is_some() {
                 break;
             }
-            let (judged, position) = step?;
-            bisection.found(place, judged.clone());
-            steps.push(Step::new(place, judged, position.as_ref()));
+            let position = position?;
+            if let Some((label, position)) = &position {
+                search.measured(Subject::Commit(place), label, &position.found)?;
+            }
+            let position = position.as_ref().map(|(_, position)| position);
+            steps.push(Step::new(place, search.bisection(), position));
         }
         Ok(steps)
     }
 
-    /// One commit between GOOD and BAD. One that cannot be had is left out.
+    /// One commit between GOOD and BAD: the label of its row, and where it lies. One that cannot be had is left out.
     fn step(
         &mut self,
-        bisection: &mut Bisection,
-        commit: &Commit,
-        bad: SideOfMean,
-    ) -> anyhow::Result<(Judged, Option<Position>)> {
+        search: &mut BisectionSearch,
+        place: usize,
+    ) -> anyhow::Result<Option<(String, Position)>> {
+        let commit = self.commits[place].clone();
         let mut row = match revised::at(&mut self.workspace, &self.now, &commit.name) {
             Ok(row) => row,
-            Err(error) => return Ok((Judged::Skipped(format!("{error:#}")), None)),
+            Err(error) => {
+                search.left_out(place, format!("{error:#}"));
+                return Ok(None);
+            }
         };
         if self.question.is_learned {
             row.service.contracts.clone_from(&self.ends[0].service.contracts);
         }
         let label = row.label.clone();
         let rows: Vec<Row> = self.ends.iter().cloned().chain([row]).collect();
-        let others = self.ends.iter().map(|end| end.label.clone()).collect();
-        let alpha = bisection.spend();
-        let position = self.measure(&commit.name, others, rows, alpha, bisection.steps_left() - 1)?;
-        let judged = match &position.found {
-            PositionFound::Side(side) if *side == bad => Judged::Bad,
-            PositionFound::Side(_) => Judged::Good,
-            PositionFound::Neither => Judged::Neither,
-            PositionFound::Failed { label: failed, reason } if *failed == label => {
-                Judged::Skipped(reason.clone())
-            }
-            PositionFound::Failed { label, reason } => bail!("{label}: {reason}"),
-        };
-        Ok((judged, Some(position)))
+        let share = search.spend();
+        let position = self.measure(&commit.name, rows, share)?;
+        Ok(Some((label, position)))
     }
 
-    /// A run of its own, or what is stored of it. The last of `rows` is related to the `others`.
-    fn measure(
-        &mut self,
-        name: &str,
-        others: Vec<String>,
-        rows: Vec<Row>,
-        alpha: f64,
-        steps_after: usize,
-    ) -> anyhow::Result<Position> {
+    /// A run of its own, or what is stored of it. The last of `rows` is related to the others.
+    fn measure(&mut self, name: &str, rows: Vec<Row>, share: StepShare) -> anyhow::Result<Position> {
         let run = self.folder.join(name);
         let no_wait = self.start.no_wait;
         match holds_a_run(&run) {
             true => finish(&self.workspace, &run, rows, no_wait)?,
             false => {
-                let plan = self.plan(others, &rows, alpha, steps_after)?;
+                let plan = self.plan(&rows, share)?;
                 measure_into(&self.workspace, &run, plan, rows, no_wait)?;
             }
         }
@@ -289,22 +275,16 @@ impl Search {
         self.spent += ending(&kept.records).map_or(Duration::ZERO, |(_, ns)| Duration::from_nanos(ns));
         match &kept.header.plan.until {
             // A number is stored in decimal digits.
-            Until::Apart(step) if (step.alpha / alpha - 1.0).abs() < 1e-9 => {}
+            Until::Apart(step) if (step.alpha / share.alpha - 1.0).abs() < 1e-9 => {}
             _ => bail!("{}: is no step of this bisection", run.display()),
         }
         Ok(apart::compute(&kept).expect("the plan asks for it"))
     }
 
-    fn plan(
-        &self,
-        others: Vec<String>,
-        rows: &[Row],
-        alpha: f64,
-        steps_after: usize,
-    ) -> anyhow::Result<Plan> {
+    fn plan(&self, rows: &[Row], share: StepShare) -> anyhow::Result<Plan> {
         let (question, [good, bad]) = (&self.question, &self.ends);
         let subject = rows.last().map(|row| row.label.clone()).unwrap_or_default();
-        let mut experiment: Experiment = compare::default_experiment()?;
+        let mut experiment = Experiment::of_versions();
         experiment.name = NAME.to_owned();
         experiment.title = format!("{subject} between {} and {}", good.label, bad.label);
         experiment.question = format!("Which of {} and {} is {subject} like?", good.label, bad.label);
@@ -313,18 +293,10 @@ impl Search {
             contenders::contract(&self.workspace, question.contract.as_deref(), [good, bad])?;
         question.load.enter(&mut experiment);
         let plan = Plan::interleaved(&experiment, rows, self.start.seed(), pinning(&experiment, rows));
-        let looks = looks(plan.blocks().max);
-        let until = Until::Apart(Apart { subject, others, metric: question.metric, looks, alpha });
-        let plan = self.start.applied(Plan { until, ..plan })?;
+        let plan = self.start.applied(plan.until_apart(question.metric, share.alpha))?;
         Ok(match question.budget_ns.map(Duration::from_nanos) {
-            Some(budget) => compare::bounded(plan, self.share_of(budget, steps_after)),
+            Some(budget) => plan.bounded_with_looks(share.of_budget(budget.saturating_sub(self.spent))),
             None => plan,
         })
-    }
-
-    /// What a step may take of the budget, if as many follow.
-    fn share_of(&self, budget: Duration, steps_after: usize) -> Duration {
-        let left = budget.saturating_sub(self.spent);
-        left / u32::try_from(steps_after + 1).unwrap_or(u32::MAX)
     }
 }

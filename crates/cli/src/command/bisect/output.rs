@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use tare_analysis::{
-    apart::{Position, PositionFound},
-    bisection::{Bisection, FirstBad, Outcome as Judged},
+    apart::Position,
+    bisection::{Bisection, BisectionAnswer, BisectionSearch, Outcome as Judged},
     estimate::Estimate,
     figures::{change, interval, parts},
 };
@@ -12,10 +12,7 @@ use tare_host::signals;
 use tare_report::document::{Unit, Value};
 use tare_service::revisions::Commit;
 
-use crate::{
-    exit::Outcome,
-    output::{look, table},
-};
+use crate::output::{look, table};
 
 /// The version of `bisect.json`.
 const FORMAT: &str = "1.0";
@@ -78,14 +75,15 @@ impl Change {
 }
 
 impl Step {
-    pub(super) fn new(place: usize, judged: Judged, position: Option<&Position>) -> Step {
+    /// What is known of the commit at this place, once it was looked at.
+    pub(super) fn new(place: usize, bisection: &Bisection, position: Option<&Position>) -> Step {
         let against =
             |end: usize| position.and_then(|position| (*position.against.get(end)?).map(Change::from));
-        let (result, reason) = match judged {
-            Judged::Good => ("good", None),
-            Judged::Bad => ("bad", None),
-            Judged::Neither => ("neither", None),
-            Judged::Skipped(reason) => ("left out", Some(reason)),
+        let (result, reason) = match bisection.outcome(place) {
+            Some(Judged::Good) => ("good", None),
+            Some(Judged::Bad) => ("bad", None),
+            Some(Judged::Neither) | None => ("neither", None),
+            Some(Judged::Skipped(reason)) => ("left out", Some(reason.clone())),
         };
         let blocks = position.map_or(0, |position| position.blocks);
         Step { place, result, reason, blocks, against_good: against(0), against_bad: against(1) }
@@ -108,8 +106,6 @@ pub(super) struct Bisected<'a> {
     /// Error probability of all steps together.
     alpha: f64,
     steps: &'a [Step],
-    #[serde(skip)]
-    failed: bool,
 }
 
 impl<'a> Bisected<'a> {
@@ -118,32 +114,21 @@ impl<'a> Bisected<'a> {
         metric: Metric,
         both: &Position,
         steps: &'a [Step],
-        bisection: &Bisection,
+        search: &BisectionSearch,
     ) -> Bisected<'a> {
         let change = both.against.first().copied().flatten().map(Change::from);
-        let (reason, failed) = match &both.found {
-            PositionFound::Side(_) => (None, false),
-            PositionFound::Neither if signals::received().is_some() => {
-                (Some("it was interrupted before the ends were compared".to_owned()), false)
+        let answer = search.answer();
+        let reason = match &answer {
+            BisectionAnswer::Found(_) => None,
+            BisectionAnswer::Alike if signals::received().is_some() => {
+                Some("it was interrupted before the ends were compared".to_owned())
             }
-            PositionFound::Neither => (Some("they cannot be distinguished".to_owned()), false),
-            PositionFound::Failed { label, reason } => (Some(format!("{label}: {reason}")), true),
+            BisectionAnswer::Alike => Some("they cannot be distinguished".to_owned()),
+            BisectionAnswer::Failed(failed) => Some(failed.to_string()),
         };
-        let first_bad = match (&reason, bisection.answer()) {
-            (Some(_), _) => Vec::new(),
-            (None, FirstBad::Known(place)) => vec![place],
-            (None, FirstBad::OneOf(places)) => places,
-        };
-        let (alpha, metric) = (bisection.alpha(), metric.name());
-        Bisected { format: FORMAT, metric, commits, change, reason, first_bad, alpha, steps, failed }
-    }
-
-    pub(super) fn outcome(&self) -> Outcome {
-        match self.first_bad.len() {
-            1 => Outcome::Fine,
-            _ if self.failed => Outcome::ServiceFailed,
-            _ => Outcome::Inconclusive,
-        }
+        let (alpha, metric) = (search.bisection().alpha(), metric.name());
+        let first_bad = answer.first_bad();
+        Bisected { format: FORMAT, metric, commits, change, reason, first_bad, alpha, steps }
     }
 
     pub(super) fn text(&self) -> String {
@@ -206,5 +191,65 @@ impl<'a> Bisected<'a> {
             ]
         };
         table(columns, steps.into_iter().map(row).collect(), look())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tare_analysis::{
+        apart::{PositionFound, SideOfMean},
+        bisection::Subject,
+    };
+
+    use super::*;
+
+    const ABOVE: PositionFound = PositionFound::Side(SideOfMean::Above);
+
+    fn commits() -> Vec<Commit> {
+        let commit = |number: usize| Commit { name: number.to_string(), subject: format!("change {number}") };
+        (0..4).map(commit).collect()
+    }
+
+    fn position(found: PositionFound) -> Position {
+        let dearer = Estimate { low: Some(1.05), high: Some(1.15), ..Estimate::known(1.1) };
+        Position { found, against: vec![Some(dearer)], blocks: 12 }
+    }
+
+    /// What is printed of four commits whose ends and whose second and third commit were found to be this.
+    fn text(ends: PositionFound, found: &[(usize, PositionFound)]) -> String {
+        let (commits, both) = (commits(), position(ends));
+        let mut search = BisectionSearch::new(3, 0.05);
+        search.measured(Subject::Ends, "3", &both.found).unwrap();
+        let step = |(place, found): &(usize, PositionFound)| {
+            search.measured(Subject::Commit(*place), &place.to_string(), found).unwrap();
+            Step::new(*place, search.bisection(), Some(&position(found.clone())))
+        };
+        let steps: Vec<Step> = found.iter().map(step).collect();
+        Bisected::new(&commits, Metric::Cpu, &both, &steps, &search).text()
+    }
+
+    fn failed(label: &str) -> PositionFound {
+        PositionFound::Failed { label: label.to_owned(), reason: "was killed".to_owned() }
+    }
+
+    const ENDS: &str = "CPU/request from 0 \"change 0\" to 3 \"change 3\": +10.0% (+5.0 .. +15.0%)\n";
+
+    #[test]
+    fn an_answer_that_is_none_says_why() {
+        let alike = text(PositionFound::Neither, &[]);
+        assert_eq!(alike, format!("INCONCLUSIVE: they cannot be distinguished\n{ENDS}"));
+        assert_eq!(text(failed("0"), &[]), format!("INCONCLUSIVE: 0: was killed\n{ENDS}"));
+    }
+
+    #[test]
+    fn the_first_bad_commit_is_named_or_those_of_which_it_is_one() {
+        let known = text(ABOVE, &[(1, PositionFound::Side(SideOfMean::Below)), (2, ABOVE)]);
+        let answer = "the first commit that changed it is 2 \"change 2\", with a confidence of 95%\n";
+        assert!(known.starts_with(&format!("{answer}{ENDS}")), "{known}");
+        let open = text(ABOVE, &[(1, failed("1")), (2, ABOVE)]);
+        let answer = "INCONCLUSIVE: the change is in one of 2 commits, with a confidence of 95%\n";
+        let named = "  1 \"change 1\"\n  2 \"change 2\"\n";
+        let note = "note: 1 was left out: was killed\n";
+        assert!(open.starts_with(&format!("{answer}{named}{ENDS}{note}")), "{open}");
     }
 }

@@ -18,7 +18,7 @@ use tare_service::{document, revisions};
 
 use super::absolute;
 use crate::{
-    command::{compare, revised, run},
+    command::{revised, run},
     exit::Outcome,
     output,
     progress::duration,
@@ -165,7 +165,7 @@ impl History {
             ("--threads", load.threads.to_string()),
         ];
         // Without a budget, a history has that of a comparison.
-        if !budget.is_zero() && budget != compare::default_experiment()?.schedule.budget {
+        if !budget.is_zero() && budget != Experiment::of_versions().schedule.budget {
             options.push(("--budget", spell_duration(budget)));
         }
         Ok(options.into_iter().flat_map(|(option, value)| [option.to_owned(), value]).collect())

@@ -99,3 +99,93 @@ fn metrics<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Metric>, D:
     let names = Vec::<String>::deserialize(deserializer)?;
     names.iter().map(|name| words::metric(name).map_err(D::Error::custom)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use clap::{Args as _, Command, FromArgMatches};
+
+    use super::*;
+
+    /// What `tare compare --gate shop WORDS` compares, if the file has these lines of the gate; and the service that the gate names.
+    fn entered(lines: &str, words: &[&str]) -> anyhow::Result<(Args, Option<String>)> {
+        let text = format!(
+            "format = \"1.0\"\n[service.shop]\ncommand = \"sh serve.sh\"\n[gate.shop]\nservice = \"shop\"\n{lines}"
+        );
+        let root = Root::of_text(Path::new("/shop"), &text)?;
+        let words = [&["compare", "--gate", "shop"], words].concat();
+        let matches = Args::augment_args(Command::new("compare")).try_get_matches_from(words)?;
+        let mut args = Args::from_arg_matches(&matches)?;
+        let name = args.gate.take().expect("it is given");
+        let service = enter(&mut args, &name, &root)?;
+        Ok((args, service))
+    }
+
+    const ALL: &str = "base = \"main\"\ncontract = \"hello\"\nmetrics = [\"cpu\", \"p99\"]\ndelta = \"7%\"\nbudget = \"20s\"\n\
+        connections = 16\nthreads = 2\nagain = true\nfail-on = \"regression\"\n";
+
+    #[test]
+    fn a_gate_says_what_is_compared_and_what_fails() {
+        let (args, service) = entered(ALL, &[]).unwrap();
+        assert_eq!((service.as_deref(), &args.services[..]), (Some("shop"), &["shop".to_owned()][..]));
+        assert_eq!(args.revisions.as_deref(), Some("main...HEAD"));
+        assert_eq!((args.contract.as_deref(), args.delta), (Some("hello"), Some(0.07)));
+        assert_eq!(args.metric, [Metric::Cpu, Metric::P99]);
+        assert_eq!((args.budget, args.again), (Some(Duration::from_secs(20)), true));
+        assert_eq!(args.load, LoadOptions::new(Some(16), Some(2)));
+        assert_eq!(args.fail_on, Some(FailOn::Regression));
+        // What it does not say is as without a gate.
+        let (args, _) = entered("", &[]).unwrap();
+        assert_eq!((args.delta, args.budget, args.again, args.fail_on), (None, None, false, None));
+        assert_eq!(args.revisions.as_deref(), Some("origin/HEAD...HEAD"));
+        assert!(args.metric.is_empty() && args.contract.is_none() && args.load == LoadOptions::default());
+    }
+
+    #[test]
+    fn options_come_before_those_of_the_file() {
+        let words = [
+            "--revisions=a..b",
+            "--metric=rss",
+            "--delta=5%",
+            "--budget=9s",
+            "--connections=8",
+            "--fail-on=worse",
+        ];
+        let (args, _) = entered(ALL, &words).unwrap();
+        assert_eq!((args.revisions.as_deref(), &args.metric[..]), (Some("a..b"), &[Metric::Rss][..]));
+        assert_eq!((args.delta, args.budget), (Some(0.05), Some(Duration::from_secs(9))));
+        assert_eq!((args.load, args.fail_on), (LoadOptions::new(Some(8), Some(2)), Some(FailOn::Worse)));
+        // Of another service, or of two, the file says no revision and is not where they are looked for.
+        let (args, service) = entered(ALL, &["one", "other"]).unwrap();
+        assert_eq!((args.services.len(), args.revisions, service), (2, None, None));
+    }
+
+    #[test]
+    fn what_is_asked_for_is_that_of_one_of_the_two() {
+        let lines = "get = [\"/\"]\npost = [{ path = \"/items\", data = \"{}\" }]\ncontract = \"hello\"\n";
+        let (args, _) = entered(lines, &[]).unwrap();
+        assert!(!args.asked.is_empty() && args.contract.as_deref() == Some("hello"));
+        let (args, _) = entered(lines, &["--get", "/other"]).unwrap();
+        assert!(
+            !args.asked.is_empty() && args.contract.is_none(),
+            "requests of the command line are a contract"
+        );
+    }
+
+    #[test]
+    fn a_mistake_names_its_line_or_the_nearest_word() {
+        let error = |lines: &str| format!("{:#}", entered(lines, &[]).unwrap_err());
+        let wrong = error("metrics = [\"cpuu\"]\n");
+        assert!(wrong.contains("tare.toml:6: unknown metric; did you mean \"cpu\"?"), "{wrong}");
+        let wrong = error("fail-on = \"regresion\"\n");
+        assert!(wrong.contains("tare.toml:6: "), "{wrong}");
+        let of = |name: &str, text: &str| {
+            let root = Root::of_text(Path::new("/shop"), &format!("format = \"1.0\"\n{text}")).unwrap();
+            format!("{:#}", find(name, &root).err().unwrap())
+        };
+        assert_eq!(of("shop", ""), "/shop/tare.toml: has no gate: write one as [gate.shop]");
+        let unknown = of("shpo", "[gate.shop]\nservice = \"shop\"\n");
+        assert_eq!(unknown, "unknown gate \"shpo\"; did you mean \"shop\"?");
+    }
+}

@@ -3,18 +3,12 @@
 pub(super) mod contenders;
 mod gate;
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 
 use clap::{Args as _, FromArgMatches};
 use tare_bench::{
     experiment::Experiment,
-    plan::{
-        Plan,
-        until::{ALPHA, Gate, Metric, Until, looks},
-    },
+    plan::{Plan, until::Metric},
 };
 use tare_load::units::parse_time;
 use tare_service::{catalogue::Row, workspace::Workspace};
@@ -36,8 +30,6 @@ const NAME: &str = "compare";
 const DELTA: f64 = 0.03;
 /// The deciding metrics.
 const METRICS: [Metric; 2] = [Metric::Throughput, Metric::Cpu];
-/// However small the budget is, there are looks after this many blocks: fewer have no interval worth its name.
-const BLOCKS_MIN: usize = 4;
 
 /// Compare two services, or two revisions of one: PASS, FAIL, WORSE or INCONCLUSIVE
 ///
@@ -136,20 +128,6 @@ pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
     Ok(outcome.where_fails(args.fail_on.unwrap_or_default()))
 }
 
-/// There are looks at as many blocks as fit into the budget.
-pub(super) fn bounded(plan: Plan, budget: Duration) -> Plan {
-    let most = plan.blocks().max;
-    let plan = plan.bounded(budget);
-    let fit = plan.blocks_expected().clamp(BLOCKS_MIN.min(most), most);
-    let plan = plan.with_blocks_max(fit);
-    Plan { until: plan.until.clone().with_blocks_max(fit), ..plan }
-}
-
-/// How two services, or more, are compared where no experiment says how.
-pub(super) fn default_experiment() -> anyhow::Result<Experiment> {
-    Ok(Experiment::parse(Path::new("compare.toml"), include_str!("default.toml"))?)
-}
-
 /// A command is too long for a sentence, and is in the title.
 fn short<'a>((row, role): (&'a Row, &'a str)) -> &'a str {
     if row.label.contains(' ') { role } else { &row.label }
@@ -159,7 +137,7 @@ fn short<'a>((row, role): (&'a Row, &'a str)) -> &'a str {
 fn plan(workspace: &Workspace, args: &Args, rows: &[Row]) -> anyhow::Result<Plan> {
     let mut experiment = match &args.experiment {
         Some(path) => Experiment::load(path)?,
-        None => default_experiment()?,
+        None => Experiment::of_versions(),
     };
     let [baseline, candidate] = [&rows[0], &rows[1]];
     experiment.name = NAME.to_owned();
@@ -171,20 +149,9 @@ fn plan(workspace: &Workspace, args: &Args, rows: &[Row]) -> anyhow::Result<Plan
     args.load.enter(&mut experiment);
     let metrics = running::metrics(rows, &args.metric, &METRICS)?;
     let plan = Plan::interleaved(&experiment, rows, args.start.seed(), pinning(&experiment, rows));
-    let gate = |looks| Gate {
-        candidate: candidate.label.clone(),
-        delta: args.delta.unwrap_or(DELTA),
-        metrics,
-        looks,
-        alpha: ALPHA,
-    };
-    // Whose twin it is follows from the gate, and how many blocks fit from the twin.
-    let mut plan = Plan { until: Until::Gate(gate(looks(plan.blocks().max))), ..plan };
-    if let Some(again) = rows.get(2) {
-        plan = plan.with_twin(&again.label);
-    }
-    if let Some(budget) = args.budget {
-        plan = bounded(plan, budget);
-    }
-    Ok(plan)
+    let plan = plan.until_compared(args.delta.unwrap_or(DELTA), metrics);
+    Ok(match args.budget {
+        Some(budget) => plan.bounded_with_looks(budget),
+        None => plan,
+    })
 }

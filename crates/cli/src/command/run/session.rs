@@ -14,7 +14,7 @@ use tare_analysis::stop::PlannedRule;
 use tare_bench::{
     executor::{Bench, Fleet},
     folder::{self, FolderError, Header, RunFolder, StoredRun},
-    plan::{Plan, PlannedRow, Until},
+    plan::{Plan, PlannedRow},
     prepare,
     record::{Ended, Ending, Journal, Record, ending},
     schedule::{self, CutOff, Parts},
@@ -247,7 +247,7 @@ impl<'a> Session<'a> {
         mut journal: RunFolder,
         past: &[Record],
     ) -> anyhow::Result<Document> {
-        let ended = match nothing_to_compare(&header.plan) {
+        let ended = match header.plan.has_nothing_to_compare() {
             true => journal
                 .append(&Record::Ended(Ended { reason: Ending::NothingLeft, elapsed_ns: 0 }))
                 .map_err(CutOff::from),
@@ -279,10 +279,4 @@ impl<'a> Session<'a> {
         self.progress.finish();
         Ok(ended.map(drop))
     }
-}
-
-/// A comparison of which one side is missing is over before it begins.
-fn nothing_to_compare(plan: &Plan) -> bool {
-    matches!(plan.until, Until::Gate(_) | Until::Apart(_))
-        && plan.rows.iter().any(|row| row.excluded.is_some())
 }

@@ -5,7 +5,11 @@
 //! of all measurements together is at most [`Bisection::alpha`]: each gets its part of what is left (Bonferroni, in the manner of
 //! spending functions), so that commits that cannot be measured, which cost more steps, cost no error.
 
+mod search;
+
 use std::collections::BTreeMap;
+
+pub use search::{BisectionAnswer, BisectionSearch, EndFailed, StepShare, Subject};
 
 /// What was found of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,6 +87,11 @@ impl Bisection {
     /// Notes what was found of a commit.
     pub fn found(&mut self, place: usize, outcome: Outcome) {
         self.outcomes.insert(place, outcome);
+    }
+
+    /// What was found of a commit; of the ends, what they are by definition.
+    pub fn outcome(&self, place: usize) -> Option<&Outcome> {
+        self.outcomes.get(&place)
     }
 
     /// What is known so far, which is the answer if nothing is left to measure.
