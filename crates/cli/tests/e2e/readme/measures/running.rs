@@ -82,31 +82,6 @@ fn every_response_is_checked() {
     load("-c 1 -n 10 --expect-status 201").expect(1);
 }
 
-/// Answers in the protocol that its environment names.
-const GO: &str = r#"package main
-
-import (
-	"net/http"
-	"os"
-)
-
-func main() {
-	var protocols http.Protocols
-	protocols.SetHTTP1(true)
-	protocols.SetHTTP2(os.Getenv("PROTOCOL") == "h2")
-	protocols.SetUnencryptedHTTP2(os.Getenv("PROTOCOL") == "h2c")
-	http.HandleFunc("/", func(answer http.ResponseWriter, request *http.Request) {
-		answer.Write([]byte("Hello world!"))
-	})
-	server := &http.Server{Addr: "127.0.0.1:" + os.Getenv("PORT"), Protocols: &protocols}
-	if os.Getenv("PROTOCOL") == "h2c" {
-		server.ListenAndServe()
-	} else {
-		server.ListenAndServeTLS("cert.pem", "key.pem")
-	}
-}
-"#;
-
 /// A server of net/http, compiled.
 struct Go {
     folder: TempDir,
@@ -118,7 +93,7 @@ impl Go {
             return None;
         }
         let go = Go { folder: tempfile::tempdir().unwrap() };
-        fs::write(go.folder.path().join("main.go"), GO).unwrap();
+        fs::write(go.folder.path().join("main.go"), include_str!("server.go")).unwrap();
         let mut build = Command::new("go");
         build.args(["build", "-o", "server", "main.go"]).current_dir(go.folder.path());
         let built = build.output().unwrap();
