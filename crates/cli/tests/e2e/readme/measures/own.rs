@@ -104,11 +104,11 @@ fn the_commit_that_made_it_dearer_is_found() {
         // What does not start leaves two commits: it, and the one after it.
         let ended = shop.start(&words).end_within(PATIENCE).expect(5);
         let found = ended.json();
-        if found["reason"] == "they cannot be distinguished" {
+        let steps = found["steps"].as_array().unwrap();
+        if steps.is_empty() || steps.iter().any(|step| step["result"] == "neither") {
             return None;
         }
         assert_eq!(first_bad(&found), ["1: Broken", "2: Dear"], "{found}");
-        let steps = found["steps"].as_array().unwrap();
         let left_out = steps.iter().find(|step| step["result"] == "left out").unwrap();
         assert!(left_out["reason"].as_str().unwrap().contains("ended before it was ready"), "{found}");
         assert_eq!(shop.read(&format!("{budget}/bisect.json")), ended.stdout);
