@@ -42,10 +42,12 @@ pub(crate) struct Arguments {
     filters: Vec<String>,
 }
 
-/// A test: its name is PACKAGE::TARGET::TEST.
+/// A test: its name is PACKAGE::TARGET::TEST. Or all tests of a program, which is then the name.
 #[derive(Debug)]
 struct Test<'a> {
     name: String,
+    /// How many tests it is.
+    tests: usize,
     binary: &'a Binary,
     group: Option<&'a config::Group>,
 }
@@ -54,16 +56,17 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<ExitCode> {
     let config = Config::read(root)?;
     let is_quick = !arguments.all && arguments.filters.is_empty();
     let binaries = build::build(root, if is_quick { &config.later.packages } else { &[] })?;
-    let known = tests(&config, &binaries)?;
+    let known = tests(&config, &binaries, arguments.filters.is_empty())?;
     config.check(known.iter().map(|test| test.name.as_str()))?;
-    let found = known.len();
+    let number = |tests: &[Test]| tests.iter().map(|test| test.tests).sum::<usize>();
+    let found = number(&known);
     let chosen: Vec<Test> = known.into_iter().filter(|test| is_chosen(&config, arguments, test)).collect();
     if arguments.list {
         output::list(&chosen);
         return Ok(ExitCode::SUCCESS);
     }
     ensure!(!chosen.is_empty(), "no test has a name that contains {}", arguments.filters.join(" or "));
-    let mut output = Output::new(root, chosen.len() * arguments.repeat, found - chosen.len())?;
+    let mut output = Output::new(root, number(&chosen) * arguments.repeat, found - number(&chosen))?;
     run_all(root, &in_order(&config, chosen), arguments.repeat, &mut output)?;
     if is_quick || arguments.all {
         output.doctests(build::doctests(root)?);
@@ -71,12 +74,14 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<ExitCode> {
     output.close()
 }
 
-fn tests<'a>(config: &'a Config, binaries: &'a [Binary]) -> Result<Vec<Test<'a>>> {
+fn tests<'a>(config: &'a Config, binaries: &'a [Binary], may_share: bool) -> Result<Vec<Test<'a>>> {
     let mut tests = Vec::new();
     for binary in binaries {
-        for name in binary.tests()? {
-            let name = format!("{}::{name}", binary.id);
-            tests.push(Test { group: config.group(&name), name, binary });
+        let names = binary.tests()?;
+        let test = |name: String, tests| Test { group: config.group(&name), name, tests, binary };
+        match may_share && config.is_shared(&binary.id) {
+            true => tests.push(test(binary.id.clone(), names.len())),
+            false => tests.extend(names.iter().map(|name| test(format!("{}::{name}", binary.id), 1))),
         }
     }
     Ok(tests)

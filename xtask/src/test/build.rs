@@ -113,8 +113,8 @@ mod tests {
     fn a_program_is_named_by_its_package_and_target() {
         let message = |kind: &str, name: &str, is_test: bool| {
             json!({
-                "package_id": "path+file:///root/crates/cli#tare-http@0.1.0", "manifest_path": "/root/crates/cli/Cargo.toml",
-                "target": {"kind": [kind], "name": name}, "profile": {"test": is_test}, "executable": "/root/target/x",
+                "package_id": "path+file:///checkout/crates/cli#tare-http@0.1.0", "manifest_path": "/checkout/crates/cli/Cargo.toml",
+                "target": {"kind": [kind], "name": name}, "profile": {"test": is_test}, "executable": "/checkout/target/x",
             })
         };
         let id = |kind: &str, name: &str| binary(&message(kind, name, true)).map(|binary| binary.id);
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(id("test", "e2e").unwrap(), "tare-http::e2e");
         assert!(id("bench", "accuracy").is_none(), "benchmarks are compiled, and not run");
         assert!(binary(&message("bin", "tare", false)).is_none());
-        assert_eq!(binary(&message("lib", "x", true)).unwrap().folder, Path::new("/root/crates/cli"));
-        assert_eq!(package("path+file:///root/xtask#0.1.0"), "xtask");
+        assert_eq!(binary(&message("lib", "x", true)).unwrap().folder, Path::new("/checkout/crates/cli"));
+        assert_eq!(package("path+file:///checkout/xtask#0.1.0"), "xtask");
     }
 }

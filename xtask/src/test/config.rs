@@ -15,6 +15,8 @@ pub(super) struct Config {
     groups: Vec<Group>,
     /// Beginnings of the names of long tests, the longest first.
     first: Vec<String>,
+    /// Programs whose tests share what is dear to make, and are run in one process.
+    shared: Vec<String>,
 }
 
 /// What `make test` does not run.
@@ -56,6 +58,10 @@ impl Config {
         self.groups.iter().find(|group| matches(&group.tests, name))
     }
 
+    pub(super) fn is_shared(&self, binary: &str) -> bool {
+        self.shared.iter().any(|shared| shared == binary)
+    }
+
     /// The place of a test among those that begin first.
     pub(super) fn place(&self, name: &str) -> usize {
         let place = self.first.iter().position(|pattern| name.starts_with(pattern));
@@ -66,10 +72,10 @@ impl Config {
     pub(super) fn check<'a>(&self, names: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
         let groups = self.groups.iter().flat_map(|group| &group.tests);
         let patterns = groups.chain(&self.later.tests).chain(&self.later.but).chain(&self.first);
-        for pattern in patterns.filter(|pattern| !self.is_of_later_package(pattern)) {
-            let is_used = names.clone().any(|name| name.starts_with(pattern.as_str()));
-            ensure!(is_used, "{FILE}: no test has a name that begins with {pattern:?}");
-        }
+        let is_used = |pattern: &str| names.clone().any(|name| name.starts_with(pattern));
+        let unused: Vec<&String> =
+            patterns.filter(|pattern| !self.is_of_later_package(pattern) && !is_used(pattern)).collect();
+        ensure!(unused.is_empty(), "{FILE}: no test has a name that begins with {unused:?}");
         Ok(())
     }
 
@@ -85,6 +91,7 @@ mod tests {
     fn config() -> Config {
         let text = "
             first = ['a::long']
+            shared = ['a::forms']
             [later]
             packages = ['lab']
             tests = ['a::e2e::', 'b::slow']
@@ -118,6 +125,6 @@ mod tests {
         let names = ["a::long", "a::e2e::slo::x", "a::e2e::readme::y", "b::slow"];
         config().check(names.into_iter()).unwrap();
         let error = config().check(names.into_iter().skip(1)).unwrap_err().to_string();
-        assert_eq!(error, "dev/tests.toml: no test has a name that begins with \"a::long\"");
+        assert_eq!(error, "dev/tests.toml: no test has a name that begins with [\"a::long\"]");
     }
 }

@@ -17,8 +17,7 @@ const POLL: Duration = Duration::from_millis(5);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
-    Passed,
-    Ignored,
+    Passed { passed: usize, ignored: usize },
     Failed,
     TimedOut,
 }
@@ -57,20 +56,35 @@ pub(super) fn run(root: &Path, test: &Test, wrapper: &[String], began: Instant) 
     let status = child.wait()?;
     let printed = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
     fs::remove_file(&path)?;
-    let outcome = match () {
-        () if is_late => Outcome::TimedOut,
-        () if status.success() && printed.contains("test result: ok. 1 passed;") => Outcome::Passed,
-        () if status.success() && printed.contains(" 1 ignored;") => Outcome::Ignored,
-        () => Outcome::Failed,
+    let outcome = match results(&printed) {
+        _ if is_late => Outcome::TimedOut,
+        Some((passed, ignored)) if status.success() && passed + ignored == test.tests => {
+            Outcome::Passed { passed, ignored }
+        }
+        _ => Outcome::Failed,
     };
     Ok(Ended { outcome, wall: began.elapsed(), cpu, printed })
+}
+
+/// How many tests passed and were ignored, by the line in which libtest says so.
+fn results(printed: &str) -> Option<(usize, usize)> {
+    let line = printed.lines().find_map(|line| line.strip_prefix("test result: ok. "))?;
+    let number = |what: &str| {
+        let part = line.split("; ").find_map(|part| part.strip_suffix(what))?;
+        part.trim().parse().ok()
+    };
+    Some((number("passed")?, number("ignored")?))
 }
 
 fn start(root: &Path, test: &Test, wrapper: &[String], file: File) -> Result<Child> {
     let binary = test.binary.path.as_os_str();
     let mut words = wrapper.iter().map(AsRef::as_ref).chain([binary]);
     let mut command = Command::new(words.next().unwrap_or(binary));
-    command.args(words).args(["--exact", &test.name[test.binary.id.len() + 2..]]);
+    command.args(words);
+    // Without a name all tests of the program run.
+    if let Some(name) = test.name.strip_prefix(&format!("{}::", test.binary.id)) {
+        command.args(["--exact", name]);
+    }
     command.current_dir(&test.binary.folder);
     // What Cargo sets for a test, and what insta would ask Cargo for in every process.
     command.env("CARGO", build::cargo()).env("CARGO_MANIFEST_DIR", &test.binary.folder);
@@ -114,4 +128,18 @@ fn kill_with_descendants(pid: u32) {
     let pids = killed.iter().map(u32::to_string);
     // One that has ended meanwhile is no error.
     let _ = Command::new("kill").arg("-KILL").args(pids).stderr(Stdio::null()).status();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_those_of_libtest() {
+        let printed = "running 3 tests\n...\ntest result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 9 filtered out; \
+                       finished in 0.01s\n";
+        assert_eq!(results(printed), Some((2, 1)));
+        assert_eq!(results("test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured"), None);
+        assert_eq!(results("killed"), None);
+    }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use tare_host::fixture::has_program;
 
-use crate::support::{Ended, PROGRAM, git, journal, rows, send, start, within};
+use crate::support::{PROGRAM, git, journal, rows, send, start, within};
 
 /// A commit for each mode of the service.
 fn repository(modes: &[&str]) -> tempfile::TempDir {
@@ -22,11 +22,6 @@ fn repository(modes: &[&str]) -> tempfile::TempDir {
     }
     git(folder.path(), &["tag", "old", &format!("HEAD~{}", modes.len() - 1)]);
     folder
-}
-
-fn bisect(folder: &Path, words: &[&str]) -> Ended {
-    let words = [&["bisect", "old", "HEAD", "sh serve.sh", "--get", "/"], words].concat();
-    start(folder, &words).end_within(Duration::from_secs(240))
 }
 
 fn first_bad(found: &Value) -> Vec<&str> {
