@@ -46,7 +46,7 @@ fn the_commit_that_made_it_dearer_is_found() {
     let turned = start(repository.path(), &["bisect", "HEAD", "old", "sh serve.sh"]).end().expect(1);
     assert!(turned.stderr.contains("\"HEAD\" does not come before \"old\""), "{turned}");
     // What does not start leaves two commits: it, and the one after it.
-    let ended = bisect(repository.path(), &["--budget", "60s", "--json", "--out", "found"]).expect(5);
+    let ended = bisect(repository.path(), &["--budget", "120s", "--json", "--out", "found"]).expect(5);
     let found = ended.json();
     assert_eq!(first_bad(&found), ["1: no-such-mode", "2: burns-cpu"], "{found}");
     let left_out =
