@@ -20,7 +20,7 @@ use std::{
 
 use anyhow::{Result, ensure};
 
-use build::Binary;
+use build::{Binary, Compiler};
 use config::Config;
 use lanes::Lanes;
 use output::Output;
@@ -55,7 +55,8 @@ struct Test<'a> {
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<ExitCode> {
     let config = Config::read(root)?;
     let is_quick = !arguments.all && arguments.filters.is_empty();
-    let binaries = build::build(root, if is_quick { &config.later.packages } else { &[] })?;
+    let compiler = Compiler::find(root)?;
+    let binaries = build::build(compiler, root, if is_quick { &config.later.packages } else { &[] })?;
     let known = tests(&config, &binaries, arguments.filters.is_empty())?;
     config.check(known.iter().map(|test| test.name.as_str()))?;
     let number = |tests: &[Test]| tests.iter().map(|test| test.tests).sum::<usize>();
@@ -69,7 +70,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<ExitCode> {
     let mut output = Output::new(root, number(&chosen) * arguments.repeat, found - number(&chosen))?;
     run_all(root, &in_order(&config, chosen), arguments.repeat, &mut output)?;
     if is_quick || arguments.all {
-        output.doctests(build::doctests(root)?);
+        output.doctests(build::doctests(compiler, root)?);
     }
     output.close()
 }

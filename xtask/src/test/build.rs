@@ -7,7 +7,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 /// A test program.
@@ -24,25 +24,43 @@ pub(super) fn cargo() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
-/// Compiles the workspace without `excluded` packages.
-pub(super) fn build(root: &Path, excluded: &[String]) -> Result<Vec<Binary>> {
-    let mut cargo = Command::new(cargo());
-    cargo.args(["test", "--workspace", "--all-targets", "--locked", "--no-run"]);
-    cargo.arg("--message-format=json-render-diagnostics");
-    cargo.args(excluded.iter().flat_map(|package| ["--exclude", package.as_str()]));
-    match clippy(root) {
-        true => {
-            // What `cargo clippy -- -D warnings` sets for `cargo check`.
-            cargo.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
-            cargo.env("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");
+/// Whether lints are part of the compilation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Compiler {
+    has_clippy: bool,
+}
+
+impl Compiler {
+    /// Says so if clippy is not on this machine: Debian has it in a package of its own.
+    pub(super) fn find(root: &Path) -> Result<Compiler> {
+        let asked = Command::new("clippy-driver").arg("--version").current_dir(root).output();
+        let has_clippy = asked.is_ok_and(|output| output.status.success());
+        if !has_clippy {
+            let must = std::env::var_os("TARE_TEST_ALL").is_some_and(|value| value == "1");
+            ensure!(!must, "clippy-driver is not here, and TARE_TEST_ALL=1 wants it");
+            eprintln!("SKIPPED clippy: it is not here (with rustup: rustup component add clippy)");
         }
-        false if std::env::var_os("TARE_TEST_ALL").is_some_and(|value| value == "1") => {
-            bail!("clippy-driver is not here, and TARE_TEST_ALL=1 wants it")
-        }
-        false => eprintln!("SKIPPED clippy: it is not here (with rustup: rustup component add clippy)"),
+        Ok(Compiler { has_clippy })
     }
-    let mut child =
-        cargo.current_dir(root).stdout(Stdio::piped()).spawn().context("cargo could not be started")?;
+
+    /// `cargo test` with clippy in place of rustc, as `cargo clippy -- -D warnings` has it for `cargo check`.
+    fn cargo_test(self, root: &Path) -> Command {
+        let mut command = Command::new(cargo());
+        command.args(["test", "--workspace", "--locked"]).current_dir(root);
+        if self.has_clippy {
+            command.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
+            command.env("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");
+        }
+        command
+    }
+}
+
+/// Compiles the workspace without `excluded` packages.
+pub(super) fn build(compiler: Compiler, root: &Path, excluded: &[String]) -> Result<Vec<Binary>> {
+    let mut cargo = compiler.cargo_test(root);
+    cargo.args(["--all-targets", "--no-run", "--message-format=json-render-diagnostics"]);
+    cargo.args(excluded.iter().flat_map(|package| ["--exclude", package.as_str()]));
+    let mut child = cargo.stdout(Stdio::piped()).spawn().context("cargo could not be started")?;
     let stdout = child.stdout.take().expect("it is piped");
     let mut binaries = Vec::new();
     for line in BufReader::new(stdout).lines() {
@@ -52,11 +70,6 @@ pub(super) fn build(root: &Path, excluded: &[String]) -> Result<Vec<Binary>> {
     ensure!(child.wait()?.success(), "the tests could not be compiled");
     binaries.sort_by(|a: &Binary, b: &Binary| a.id.cmp(&b.id));
     Ok(binaries)
-}
-
-fn clippy(root: &Path) -> bool {
-    let asked = Command::new("clippy-driver").arg("--version").current_dir(root).output();
-    asked.is_ok_and(|output| output.status.success())
 }
 
 /// The test program that a message of Cargo announces, if it does.
@@ -96,9 +109,8 @@ impl Binary {
 }
 
 /// The examples in the documentation, which only Cargo can compile and run: what it printed, and whether all passed.
-pub(super) fn doctests(root: &Path) -> Result<(String, bool)> {
-    let words = ["test", "--workspace", "--doc", "--locked", "--quiet"];
-    let output = Command::new(cargo()).args(words).current_dir(root).output()?;
+pub(super) fn doctests(compiler: Compiler, root: &Path) -> Result<(String, bool)> {
+    let output = compiler.cargo_test(root).args(["--doc", "--quiet"]).output()?;
     let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     Ok((text.concat(), output.status.success()))
 }
