@@ -13,9 +13,8 @@ fn whatever_is_killed_each_job_counts_once_or_is_named() {
     let Some(site) = Site::new("a batch on Slurm") else { return };
     let batch = site.submit("tiny", "--seeds 2 --seed 5", "--selftest honest,cache");
     // On a busy machine they reach a step one after the other, and the first has ended when the last begins to measure.
-    site.wait(&batch, "all nodes have a job, and one measures", |jobs| {
-        let running = jobs.iter().filter(|job| is(job, "running"));
-        running.clone().count() >= 3 && running.into_iter().any(|job| job["detail"] == "measuring")
+    site.wait(&batch, "all nodes have a job, and a large one measures", |jobs| {
+        jobs.iter().filter(|job| is(job, "running")).count() >= 3 && of_class(jobs, "large").any(measures)
     });
 
     let lost = cut_off_a_large_node(&site, &batch);
@@ -54,10 +53,15 @@ fn whatever_is_killed_each_job_counts_once_or_is_named() {
     clean_up(&site, &batch);
 }
 
+fn measures(job: &Value) -> bool {
+    is(job, "running") && job["detail"] == "measuring"
+}
+
 /// Its daemon is gone, and what it runs stands still: nothing of it is seen from elsewhere. Gives back the node and its processes.
 fn cut_off_a_large_node(site: &Site, batch: &Path) -> (String, Vec<u32>) {
     let jobs = site.jobs(batch);
-    let job = of_class(&jobs, "large").find(|job| is(job, "running")).expect("a large job runs");
+    // One that builds holds the lock of the builds, for which the job of the other node would wait.
+    let job = of_class(&jobs, "large").find(|job| measures(job)).expect("a large job measures");
     let node = job["node"].as_str().unwrap().to_owned();
     site.slurm.cluster.signal(&node, Signal::KILL).unwrap();
     let processes = on_node(&node);

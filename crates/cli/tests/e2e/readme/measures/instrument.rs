@@ -28,10 +28,15 @@ fn every_fault_that_needs_no_clock_is_seen_and_certified() {
     let text = fs::read_to_string(run.join("certificate.txt")).unwrap();
     assert!(text.ends_with("\nthe instrument saw what it must: 5 of 5\n"), "{text}");
     assert!(run.join("cache/0/transcript.json").is_file());
-    // What a trial measured is a run like any other.
+    // What a trial measured is a run like any other. The dropper may close the connection of a question after the load too, and where
+    // few requests fit into a slice it closes no more connections than a freeze would.
     let dropper = run.join("dropper");
-    let shown = workspace.tare(&["show", dropper.to_str().unwrap()]).expect(4);
-    // Where few requests fit into a slice, it closes no more connections than a freeze would.
+    let shown = workspace.tare(&["show", dropper.to_str().unwrap()]);
+    let reasons = match shown.code() {
+        Some(2) => ["block 1: wrong after the load: "].as_slice(),
+        Some(4) => &["failing: ", "closed at thaw: "],
+        _ => &[],
+    };
     let reason = shown.line("subject: reason: ");
-    assert!(["failing: ", "closed at thaw: "].iter().any(|part| reason.contains(part)), "{shown}");
+    assert!(reasons.iter().any(|part| reason.contains(part)), "{shown}");
 }
