@@ -329,6 +329,9 @@ fn a_wrong_token_is_refused_counted_and_slow() {
         assert!(error.contains("it refuses the token: give both the same --token-file"), "{error}");
     }
     assert!(began.elapsed() >= Duration::from_secs(2), "{:?}", began.elapsed());
+    // It notes a refusal after it has sent it.
+    agent.stop.store(true, Ordering::Relaxed);
+    assert_eq!(agent.thread.join().unwrap(), ServeEnd::Stopped);
     let count = agent
         .notices
         .lock()
@@ -340,8 +343,6 @@ fn a_wrong_token_is_refused_counted_and_slow() {
         })
         .max();
     assert_eq!(count, Some(2));
-    agent.stop.store(true, Ordering::Relaxed);
-    assert_eq!(agent.thread.join().unwrap(), ServeEnd::Stopped);
 }
 
 #[test]
