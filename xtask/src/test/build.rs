@@ -57,9 +57,21 @@ impl Compiler {
 
 /// Compiles the workspace without `excluded` packages.
 pub(super) fn build(compiler: Compiler, root: &Path, excluded: &[String]) -> Result<Vec<Binary>> {
-    let mut cargo = compiler.cargo_test(root);
-    cargo.args(["--all-targets", "--no-run", "--message-format=json-render-diagnostics"]);
-    cargo.args(excluded.iter().flat_map(|package| ["--exclude", package.as_str()]));
+    let cargo = |targets: &[&str]| {
+        let mut cargo = compiler.cargo_test(root);
+        cargo.args(["--no-run", "--message-format=json-render-diagnostics"]).args(targets);
+        cargo.args(excluded.iter().flat_map(|package| ["--exclude", package.as_str()]));
+        cargo
+    };
+    let mut binaries = compiled(cargo(&[]))?;
+    // Benchmarks have a turn of their own: `--all-targets` would compile examples as tests, and tests start them as programs.
+    compiled(cargo(&["--benches"]))?;
+    binaries.sort_by(|a: &Binary, b: &Binary| a.id.cmp(&b.id));
+    Ok(binaries)
+}
+
+/// Runs Cargo, and gives the test programs that it announces.
+fn compiled(mut cargo: Command) -> Result<Vec<Binary>> {
     let mut child = cargo.stdout(Stdio::piped()).spawn().context("cargo could not be started")?;
     let stdout = child.stdout.take().expect("it is piped");
     let mut binaries = Vec::new();
@@ -68,7 +80,6 @@ pub(super) fn build(compiler: Compiler, root: &Path, excluded: &[String]) -> Res
         binaries.extend(binary(&message));
     }
     ensure!(child.wait()?.success(), "the tests could not be compiled");
-    binaries.sort_by(|a: &Binary, b: &Binary| a.id.cmp(&b.id));
     Ok(binaries)
 }
 
