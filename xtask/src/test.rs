@@ -25,7 +25,7 @@ use config::Config;
 use lanes::Lanes;
 use output::Output;
 use process::Ended;
-use queue::{Queue, Waiting};
+use queue::{Lane, Queue, Waiting};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -104,14 +104,14 @@ fn in_order<'a>(config: &Config, mut tests: Vec<Test<'a>>) -> Vec<Test<'a>> {
 fn run_all(root: &Path, tests: &[Test], repeat: usize, output: &mut Output) -> Result<()> {
     let lanes = Lanes::of_this_machine()?;
     let waiting = (0..repeat).flat_map(|_| tests.iter().enumerate());
-    let waiting = waiting.map(|(place, test)| Waiting { place, is_single: test.group.is_some() }).collect();
+    let waiting = waiting.map(|(place, test)| Waiting { place, lane: lane(test) }).collect();
     let mut queue = Queue::new(waiting, lanes.beside);
     let (sender, receiver) = channel();
     std::thread::scope(|scope| {
         loop {
             while let Some(next) = queue.begin() {
                 let (test, sender) = (&tests[next.place], sender.clone());
-                let wrapper = lanes.wrapper(test.group.is_some_and(|group| !group.yields));
+                let wrapper = lanes.wrapper(next.lane);
                 scope.spawn(move || send(root, next, test, wrapper, &sender));
             }
             if queue.is_done() {
@@ -122,6 +122,14 @@ fn run_all(root: &Path, tests: &[Test], repeat: usize, output: &mut Output) -> R
             output.ended(&tests[ended.place], result?)?;
         }
     })
+}
+
+fn lane(test: &Test) -> Lane {
+    match test.group {
+        None => Lane::Shared,
+        Some(group) if group.alone => Lane::Alone,
+        Some(_) => Lane::Measuring,
+    }
 }
 
 fn send(

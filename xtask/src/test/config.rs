@@ -30,14 +30,14 @@ pub(super) struct Later {
     but: Vec<String>,
 }
 
-/// Tests of which one runs at a time, whatever its group.
+/// Tests of which one runs at a time.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Group {
     pub(super) name: String,
-    /// It measures nothing: it keeps all CPUs busy, so that nothing is measured beside it, and others come before it.
+    /// Nothing runs beside them, and they come last.
     #[serde(default)]
-    pub(super) yields: bool,
+    pub(super) alone: bool,
     tests: Vec<String>,
 }
 

@@ -1,8 +1,10 @@
-//! What each of the two lanes has of this machine.
+//! What each lane has of this machine.
 
 use std::thread::available_parallelism;
 
 use anyhow::Result;
+
+use super::queue::Lane;
 
 /// A measurement needs one for the service and one for the generator.
 const TO_MEASURE: usize = 2;
@@ -37,8 +39,12 @@ impl Lanes {
     }
 
     /// The program by which a test is started, with its arguments; empty for none.
-    pub(super) fn wrapper(&self, measures: bool) -> &[String] {
-        if measures { &self.measuring } else { &self.others }
+    pub(super) fn wrapper(&self, lane: Lane) -> &[String] {
+        match lane {
+            Lane::Measuring => &self.measuring,
+            Lane::Shared => &self.others,
+            Lane::Alone => &[],
+        }
     }
 }
 
@@ -49,12 +55,12 @@ mod tests {
     #[test]
     fn measurements_have_cpus_of_their_own_where_there_are_enough() {
         let eight = Lanes::of(8);
-        assert_eq!((eight.beside, eight.wrapper(true)[2].as_str()), (6, "0-1"));
-        assert_eq!(eight.wrapper(false)[2], "2-7");
+        assert_eq!((eight.beside, eight.wrapper(Lane::Measuring)[2].as_str()), (6, "0-1"));
+        assert_eq!(eight.wrapper(Lane::Shared)[2], "2-7");
         for few in 1..4 {
             let lanes = Lanes::of(few);
-            assert_eq!((lanes.beside, lanes.wrapper(true).len()), (1, 0));
-            assert_eq!(lanes.wrapper(false)[0], "nice");
+            assert_eq!((lanes.beside, lanes.wrapper(Lane::Measuring).len()), (1, 0));
+            assert_eq!(lanes.wrapper(Lane::Shared)[0], "nice");
         }
     }
 }

@@ -2,55 +2,72 @@
 
 use std::collections::VecDeque;
 
+/// Beside what a test runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lane {
+    /// Beside any other test.
+    Shared,
+    /// It measures: beside shared tests, and beside none of its own kind.
+    Measuring,
+    /// Beside no other test, after all of them.
+    Alone,
+}
+
 /// A test that waits or runs: its place in the list of tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Waiting {
     pub(super) place: usize,
-    /// It is in a group: one of these runs at a time.
-    pub(super) is_single: bool,
+    pub(super) lane: Lane,
 }
 
-/// Two lanes: in one, tests of groups run one at a time; in the other all others, as many at once as there is room for.
+/// The tests that wait, by their lanes, and the number of those that run.
 #[derive(Debug)]
 pub(super) struct Queue {
-    singles: VecDeque<Waiting>,
-    others: VecDeque<Waiting>,
+    measuring: VecDeque<Waiting>,
+    shared: VecDeque<Waiting>,
+    alone: VecDeque<Waiting>,
+    /// Whether one runs that measures, or runs alone.
     has_single: bool,
     running: usize,
-    /// How many others run beside one of a group. Without one there is room for one more.
+    /// How many shared tests run beside one that measures. Without one there is room for one more.
     beside: usize,
 }
 
 impl Queue {
     pub(super) fn new(waiting: Vec<Waiting>, beside: usize) -> Queue {
-        let (singles, others): (VecDeque<_>, _) = waiting.into_iter().partition(|test| test.is_single);
-        Queue { singles, others, has_single: false, running: 0, beside: beside.max(1) }
+        let of = |lane| waiting.iter().copied().filter(|test| test.lane == lane).collect();
+        let [measuring, shared, alone] = [Lane::Measuring, Lane::Shared, Lane::Alone].map(of);
+        Queue { measuring, shared, alone, has_single: false, running: 0, beside: beside.max(1) }
     }
 
     /// The test that begins now, if there is room for one.
     pub(super) fn begin(&mut self) -> Option<Waiting> {
-        if !self.has_single
-            && let Some(test) = self.singles.pop_front()
-        {
-            self.has_single = true;
-            return Some(test);
+        if !self.has_single {
+            let is_quiet = self.running == 0 && self.shared.is_empty();
+            let single = self.measuring.pop_front();
+            let single = single.or_else(|| if is_quiet { self.alone.pop_front() } else { None });
+            if single.is_some() {
+                self.has_single = true;
+                return single;
+            }
         }
         let room = if self.has_single { self.beside } else { self.beside + 1 };
-        let test = if self.running < room { self.others.pop_front() } else { None };
+        let test = if self.running < room { self.shared.pop_front() } else { None };
         self.running += usize::from(test.is_some());
         test
     }
 
     pub(super) fn end(&mut self, test: Waiting) {
-        match test.is_single {
-            true => self.has_single = false,
-            false => self.running -= 1,
+        match test.lane {
+            Lane::Measuring | Lane::Alone => self.has_single = false,
+            Lane::Shared => self.running -= 1,
         }
     }
 
     /// Whether nothing waits and nothing runs.
     pub(super) fn is_done(&self) -> bool {
-        self.singles.is_empty() && self.others.is_empty() && !self.has_single && self.running == 0
+        let waiting = [&self.measuring, &self.shared, &self.alone];
+        waiting.iter().all(|tests| tests.is_empty()) && !self.has_single && self.running == 0
     }
 }
 
@@ -60,43 +77,54 @@ mod tests {
 
     use super::*;
 
-    fn queue(singles: &[bool], beside: usize) -> Queue {
-        let waiting = singles.iter().enumerate();
-        Queue::new(waiting.map(|(place, &is_single)| Waiting { place, is_single }).collect(), beside)
+    fn queue(lanes: &[Lane], beside: usize) -> Queue {
+        let waiting = lanes.iter().enumerate();
+        Queue::new(waiting.map(|(place, &lane)| Waiting { place, lane }).collect(), beside)
     }
 
     fn begun(queue: &mut Queue) -> Vec<Waiting> {
         std::iter::from_fn(|| queue.begin()).collect()
     }
 
+    fn places(tests: &[Waiting]) -> Vec<usize> {
+        tests.iter().map(|test| test.place).collect()
+    }
+
     #[test]
     fn one_measures_and_others_run_beside_it() {
-        let mut queue = queue(&[false, true, false, true, false], 1);
+        use Lane::{Measuring, Shared};
+        let mut queue = queue(&[Shared, Measuring, Shared, Measuring, Shared], 1);
         let first = begun(&mut queue);
-        assert_eq!(first.iter().map(|test| test.place).collect::<Vec<_>>(), [1, 0]);
+        assert_eq!(places(&first), [1, 0]);
         queue.end(first[0]);
-        assert_eq!(begun(&mut queue).iter().map(|test| test.place).collect::<Vec<_>>(), [3]);
-        queue.end(Waiting { place: 3, is_single: true });
-        assert_eq!(begun(&mut queue).iter().map(|test| test.place).collect::<Vec<_>>(), [2], "one more");
+        assert_eq!(places(&begun(&mut queue)), [3]);
+        queue.end(Waiting { place: 3, lane: Measuring });
+        assert_eq!(places(&begun(&mut queue)), [2], "one more");
+    }
+
+    fn lane() -> impl Strategy<Value = Lane> {
+        prop::sample::select(vec![Lane::Shared, Lane::Measuring, Lane::Alone])
     }
 
     proptest! {
         #[test]
-        fn every_test_runs_once(singles in prop::collection::vec(any::<bool>(), 0..40), beside in 1..4_usize, seed in any::<u64>()) {
-            let mut queue = queue(&singles, beside);
+        fn every_test_runs_once(lanes in prop::collection::vec(lane(), 0..40), beside in 1..4_usize, seed in any::<u64>()) {
+            let mut queue = queue(&lanes, beside);
             let (mut running, mut seen, mut draw) = (Vec::<Waiting>::new(), Vec::new(), seed);
             while !queue.is_done() {
                 running.extend(begun(&mut queue));
+                let number = |lane| running.iter().filter(|test| test.lane == lane).count();
                 prop_assert!(!running.is_empty(), "nothing runs, and something waits");
-                prop_assert!(running.iter().filter(|test| test.is_single).count() <= 1);
+                prop_assert!(number(Lane::Measuring) <= 1);
                 prop_assert!(running.len() <= beside + 1);
+                prop_assert!(number(Lane::Alone) == 0 || running.len() == 1);
                 draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 let ended = running.swap_remove((draw >> 33) as usize % running.len());
                 seen.push(ended.place);
                 queue.end(ended);
             }
             seen.sort_unstable();
-            prop_assert_eq!(seen, (0..singles.len()).collect::<Vec<_>>());
+            prop_assert_eq!(seen, (0..lanes.len()).collect::<Vec<_>>());
         }
     }
 }
