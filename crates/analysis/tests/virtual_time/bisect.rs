@@ -141,7 +141,7 @@ fn a_commit_that_made_it_cheaper_is_named_too() {
     }
 }
 
-/// Of the ends nothing is found in 95 of 100 bisections, and then nothing else is measured.
+/// In 95 of 100 bisections the ends do not differ, and nothing else is measured.
 #[test]
 fn ends_that_are_the_same_are_not_distinguished() {
     let noisy = Commit::Works(Service { process_sd: 0.04, ..Service::USUAL });

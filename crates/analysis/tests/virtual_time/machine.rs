@@ -67,7 +67,7 @@ impl Service {
     }
 }
 
-/// Of what a normal number is drawn.
+/// A normal number is drawn for one of these.
 #[derive(Debug, Clone, Copy)]
 enum Draw {
     Process,

@@ -69,7 +69,7 @@ struct Runner<'a, E, J, W, D> {
 struct PlannedSums {
     /// What they were computed by: the number of rows that are out, the number of pilots, and the division. Rows are only ever added.
     by: Option<(usize, usize, Division)>,
-    /// Of the first block, of the first two, and so on.
+    /// Sums over the first block, the first two, and so on.
     ns: Vec<u64>,
 }
 

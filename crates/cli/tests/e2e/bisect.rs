@@ -24,7 +24,8 @@ fn repository(modes: &[&str]) -> tempfile::TempDir {
     folder
 }
 
-fn first_bad(found: &Value) -> Vec<&str> {
+/// The subjects of the commits that are the first bad one, or may be.
+pub(crate) fn first_bad(found: &Value) -> Vec<&str> {
     let commit = |place: &Value| {
         let place = usize::try_from(place.as_u64().unwrap()).unwrap();
         found["commits"][place]["subject"].as_str().unwrap()

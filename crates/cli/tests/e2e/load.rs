@@ -240,7 +240,7 @@ fn statuses_are_counted_and_a_wrong_one_is_named() {
 fn a_redirect_is_a_warning() {
     let moved = serve(|_| "HTTP/1.1 302 Found\r\nLocation: /login\r\nContent-Length: 0\r\n\r\n".to_owned());
     let workspace = Workspace::new(&[]);
-    let ended = load(&workspace, &moved, "-c 1 -n 5").expect_measured();
+    let ended = load(&workspace, &moved, "-c 1 -n 5").expect(0);
     assert!(
         ended
             .stdout

@@ -14,7 +14,7 @@ pub struct Opened {
     requests: Vec<String>,
     /// The data in it, parsed by the browser and written by it: what a double cannot hold would be seen.
     pub data: Value,
-    /// Of each chart: its section, its place there, its text, whether there is a table, and whether its links lead anywhere.
+    /// For each chart: its section, its place there, its text, whether there is a table, and whether its links lead anywhere.
     pub figures: Value,
 }
 

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::support::{Ended, real_root, start};
 
-/// Of the first build, with an empty cache of the compiler.
+/// Time limit for the first build, with an empty cache of the compiler.
 const BUILT: Duration = Duration::from_secs(300);
 
 /// Runs `tare WORDS` in this repository.

@@ -4,6 +4,7 @@ use std::{fs, process::Command, time::Duration};
 
 use serde_json::Value;
 
+use crate::bisect::first_bad;
 use crate::{
     readme::shop::{
         Shop,
@@ -12,7 +13,7 @@ use crate::{
     support::{experiment, journal, real_root, rows},
 };
 
-/// Of several comparisons.
+/// Time limit for several comparisons.
 const PATIENCE: Duration = Duration::from_secs(240);
 
 /// Asks with one budget after the other until there is an answer: where other programs work, a short one has too few blocks.
@@ -83,14 +84,6 @@ fn a_repository_has_a_file_a_contract_and_a_first_comparison() {
     shop.tare(&["verify", "shop"]).expect(0);
     let again = shop.tare(&["init"]).expect(1);
     assert!(again.stderr.contains("tare.toml is there already"), "{again}");
-}
-
-fn first_bad(found: &Value) -> Vec<&str> {
-    let commit = |place: &Value| {
-        let place = usize::try_from(place.as_u64().unwrap()).unwrap();
-        found["commits"][place]["subject"].as_str().unwrap()
-    };
-    found["first_bad"].as_array().unwrap().iter().map(commit).collect()
 }
 
 #[test]

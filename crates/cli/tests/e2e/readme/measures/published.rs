@@ -5,7 +5,7 @@ use crate::{
     support::rows,
 };
 
-/// Of its eleven services two for Go and Node, a second each under a hundredth of the connections.
+/// Two of its eleven services, for Go and Node, for a second each under a hundredth of the connections.
 #[test]
 fn each_claim_of_a_published_benchmark_has_a_verdict() {
     if !is_built("a published benchmark", &["gorilla-mux", "node-http"]) {
