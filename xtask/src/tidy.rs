@@ -6,6 +6,7 @@
 mod arrows;
 mod book;
 mod circles;
+mod doors;
 mod layout;
 mod markdown;
 mod text;
@@ -101,6 +102,7 @@ fn check(paths: &BTreeSet<String>, files: &[File]) -> Vec<Finding> {
     for file in files.iter().filter(|file| file.is_written()) {
         findings.extend(text::check(file));
         findings.extend(arrows::check(file));
+        findings.extend(doors::check(file));
         if file.extension() == "md" {
             findings.extend(markdown::check(file, paths, &anchors));
         }

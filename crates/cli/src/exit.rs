@@ -179,6 +179,22 @@ mod tests {
         assert_eq!(FailOn::default(), FailOn::Inconclusive);
     }
 
+    /// An instrument that could not go on is no fault of a service, and nothing is fine.
+    #[test]
+    fn an_error_says_whose_it_is() {
+        let lost = || ControlError::Lost { address: "127.0.0.1:1".to_owned(), reason: "closed".to_owned() };
+        let full = || CutOff::Storage(std::io::ErrorKind::StorageFull.into());
+        for (error, expected) in [
+            (anyhow::Error::new(full()), Outcome::MeasurementInvalid),
+            (anyhow::Error::new(full()).context("in a run"), Outcome::MeasurementInvalid),
+            (anyhow::Error::new(lost()), Outcome::MeasurementInvalid),
+            (anyhow::Error::new(ControlError::NoAgent), Outcome::SetUp),
+            (anyhow::anyhow!("no such file"), Outcome::SetUp),
+        ] {
+            assert_eq!(of_error(&error), expected, "{error:#}");
+        }
+    }
+
     /// A gate fails by any of its metrics, and by the gravest of what they say.
     #[test]
     fn several_metrics_have_one_status() {

@@ -4,14 +4,13 @@ use std::{
     collections::BTreeSet,
     fmt::Write as _,
     io::{BufRead, IsTerminal},
-    path::Path,
 };
 
 use anyhow::{Context, bail};
 use tare_host::foreign::quotable;
 use tare_service::{
-    catalogue::{GitSource, Service},
-    workspace::Workspace,
+    catalogue::Service,
+    workspace::{Asked, NamedCommand, Purpose, Workspace},
 };
 
 /// A question shows this number of the commands; `tare trust --show` has them all.
@@ -22,42 +21,48 @@ pub(crate) fn ask<'s>(
     workspace: &Workspace,
     services: impl IntoIterator<Item = &'s Service>,
 ) -> anyhow::Result<()> {
-    let services: Vec<&Service> = services.into_iter().collect();
-    for folder in workspace.not_allowed(services.iter().copied()) {
-        let within = services.iter().copied().filter(|service| service.folder.starts_with(&folder));
-        let commands = commands(within);
+    for asked in workspace.not_allowed(services) {
         let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
         if !is_terminal {
-            bail!("{}", refusal(&folder, &commands));
+            bail!("{}", refusal(&asked));
         }
-        tare_host::tell!("{}", question(&folder, &commands));
+        tare_host::tell!("{}", question(&asked));
+        let Asked { folder, new, .. } = asked;
         if !is_yes(std::io::stdin().lock())? {
             bail!("{}: its commands are not allowed to run", folder.display());
         }
-        workspace.trust().add(&folder).with_context(|| folder.display().to_string())?;
+        workspace.trust().allow(&folder, new).with_context(|| folder.display().to_string())?;
     }
     Ok(())
 }
 
-fn refusal(folder: &Path, commands: &BTreeSet<String>) -> String {
+fn refusal(Asked { folder, new, gone }: &Asked) -> String {
+    let first = |commands: &BTreeSet<NamedCommand>| commands.first().map(line).unwrap_or_default();
+    let which = match gone.is_empty() {
+        true => format!("such as `{}`", first(new)),
+        false => format!("such as `{}` in place of `{}`", first(new), first(gone)),
+    };
     format!(
-        "{folder}: its files name commands that have not been allowed on this machine, such as `{first}`; `tare trust --show` prints \
-         them, and `tare trust {folder}` allows them (or `--trust` for one command, TARE_TRUST=1 in CI)",
+        "{folder}: its files name commands that have not been allowed on this machine, {which}; `tare trust --show` prints them, \
+         and `tare trust {folder}` allows them (or `--trust` for one command, TARE_TRUST=1 in CI)",
         folder = folder.display(),
-        first = commands.first().map_or("", String::as_str),
     )
 }
 
-fn question(folder: &Path, commands: &BTreeSet<String>) -> String {
-    let mut text = format!(
-        "{}: its files name commands that have not been allowed on this machine.\n",
-        folder.display()
-    );
-    for command in commands.iter().take(SHOWN) {
-        let _a_string_takes_it = writeln!(text, "  {command}");
+fn question(Asked { folder, new, gone }: &Asked) -> String {
+    let what = if gone.is_empty() { "have not been allowed" } else { "have changed since they were allowed" };
+    let mut text = format!("{}: its files name commands that {what} on this machine.\n", folder.display());
+    let (plus, minus) = if gone.is_empty() { (" ", " ") } else { ("+", "-") };
+    let gone = gone.iter().map(|command| (minus, command));
+    let lines: Vec<String> = gone
+        .chain(new.iter().map(|command| (plus, command)))
+        .map(|(mark, command)| format!("{mark} {}", line(command)))
+        .collect();
+    for line in lines.iter().take(SHOWN) {
+        let _a_string_takes_it = writeln!(text, "{line}");
     }
-    if commands.len() > SHOWN {
-        let _a_string_takes_it = writeln!(text, "  and {} others: tare trust --show", commands.len() - SHOWN);
+    if lines.len() > SHOWN {
+        let _a_string_takes_it = writeln!(text, "  and {} others: tare trust --show", lines.len() - SHOWN);
     }
     text + "Run them, now and later? [y/N]"
 }
@@ -68,28 +73,32 @@ fn is_yes(mut input: impl BufRead) -> std::io::Result<bool> {
     Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
 }
 
-/// Whatever is run for services of files: what they need, how they are built and started, and how they say their version.
-pub(crate) fn commands<'s>(services: impl IntoIterator<Item = &'s Service>) -> BTreeSet<String> {
-    let written = services.into_iter().filter(|service| !service.typed && service.running.is_none());
-    let of = |service: &'s Service| {
-        let required = service.requires.iter().map(|required| &required.command);
-        let built = service.build.iter().map(|step| &step.command);
-        let own = [&service.run.command, &service.version.command];
-        let written = required.chain(built).chain(own).filter(|words| !words.is_empty()).cloned();
-        let fetched = service.sources.iter().map(GitSource::command);
-        written.chain(fetched).map(|words| line(&words))
+/// Where a command runs, what for, and the command as a shell would take it. The words are of others.
+pub(crate) fn line(command: &NamedCommand) -> String {
+    let folder = match command.folder.as_os_str().is_empty() {
+        true => ".".to_owned(),
+        false => command.folder.display().to_string(),
     };
-    written.flat_map(of).collect()
+    let set = command.env.iter().map(|(name, value)| format!("{name}={value}"));
+    let words: Vec<String> = set.chain(command.words.iter().cloned()).collect();
+    let quoted = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "));
+    quotable(&format!("{folder}: {}: {quoted}", purpose(command.purpose)))
 }
 
-/// As a shell would take it. The words are of others.
-fn line(words: &[String]) -> String {
-    let quoted = shlex::try_join(words.iter().map(String::as_str));
-    quotable(&quoted.unwrap_or_else(|_| words.join(" ")))
+fn purpose(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::Require => "asks",
+        Purpose::Fetch => "fetches",
+        Purpose::Build => "builds",
+        Purpose::Version => "asks the version",
+        Purpose::Start => "starts",
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
 
     #[test]
@@ -99,31 +108,67 @@ mod tests {
         }
     }
 
+    fn command(words: &str, env: &[(&str, &str)]) -> NamedCommand {
+        NamedCommand {
+            folder: PathBuf::from("services/shop"),
+            purpose: Purpose::Build,
+            words: words.split(' ').map(str::to_owned).collect(),
+            env: env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        }
+    }
+
+    fn asked(
+        new: impl IntoIterator<Item = NamedCommand>,
+        gone: impl IntoIterator<Item = NamedCommand>,
+    ) -> Asked {
+        Asked {
+            folder: PathBuf::from("/repositories/shop"),
+            new: new.into_iter().collect(),
+            gone: gone.into_iter().collect(),
+        }
+    }
+
     #[test]
     fn a_question_has_some_of_the_commands_and_says_where_the_others_are() {
-        let commands: BTreeSet<String> = (0..10).map(|number| format!("make {number}")).collect();
-        insta::assert_snapshot!(question(Path::new("/repositories/shop"), &commands), @r"
+        let asked = asked((0..10).map(|number| command(&format!("make {number}"), &[])), []);
+        insta::assert_snapshot!(question(&asked), @r"
         /repositories/shop: its files name commands that have not been allowed on this machine.
-          make 0
-          make 1
-          make 2
-          make 3
-          make 4
-          make 5
-          make 6
-          make 7
+          services/shop: builds: make 0
+          services/shop: builds: make 1
+          services/shop: builds: make 2
+          services/shop: builds: make 3
+          services/shop: builds: make 4
+          services/shop: builds: make 5
+          services/shop: builds: make 6
+          services/shop: builds: make 7
           and 2 others: tare trust --show
         Run them, now and later? [y/N]
         ");
-        let refused = refusal(Path::new("/repositories/shop"), &commands);
+        let refused = refusal(&asked);
         assert!(
             refused.starts_with("/repositories/shop: its files name commands that have not been allowed"),
             "{refused}"
         );
         assert!(
-            refused.contains("such as `make 0`; ")
+            refused.contains("such as `services/shop: builds: make 0`; ")
                 && refused.contains("`tare trust /repositories/shop` allows them"),
             "{refused}"
+        );
+    }
+
+    #[test]
+    fn what_changed_is_shown_as_a_difference_with_its_variables() {
+        let asked = asked([command("make all", &[("LD_PRELOAD", "./a b.so")])], [command("make", &[])]);
+        insta::assert_snapshot!(question(&asked), @r"
+        /repositories/shop: its files name commands that have changed since they were allowed on this machine.
+        - services/shop: builds: make
+        + services/shop: builds: 'LD_PRELOAD=./a b.so' make all
+        Run them, now and later? [y/N]
+        ");
+        assert!(
+            refusal(&asked).contains("make all` in place of `services/shop: builds: make`; "),
+            "{}",
+            refusal(&asked)
         );
     }
 }

@@ -14,6 +14,7 @@ pub mod document;
 pub mod drive;
 pub mod endurance;
 pub mod footprint;
+mod git;
 pub mod launch;
 pub mod learn;
 mod lock;

@@ -60,6 +60,23 @@ fn a_slice_is_dropped_only_for_what_ticks_cannot_explain() {
     assert_eq!(disturbance(&old, &two()), None, "an older run, or a kernel without that count");
 }
 
+/// The kernel does work for an idle CPU that is nobody's, and a tick sees no short work: others took what both counts leave them.
+#[test]
+fn others_took_what_both_counts_leave_to_them() {
+    let taken = |by_idle_ms: i64, by_ticks_ms: Option<u64>| {
+        let mut slice = slice(100, by_idle_ms, 0);
+        slice.host.accounting = by_ticks_ms.map(|ms| {
+            let server = Times { tasks_ns: ms * MS, ..Times::default() };
+            CpuAccounting { server, ..CpuAccounting::default() }
+        });
+        Shares::of(&[&slice], &two(), 1).interference
+    };
+    assert_eq!(taken(20, None), Some(0.1), "20 of 200 ms");
+    assert_eq!(taken(20, Some(40)), Some(0.1));
+    assert_eq!(taken(40, Some(20)), Some(0.1));
+    assert_eq!(taken(-20, Some(20)), Some(0.0), "a count that is off is nobody's work");
+}
+
 #[test]
 fn littles_law_is_asked_where_it_can_be() {
     // 64 in flight over 100 ms, 6,400 answers of 1 ms each.

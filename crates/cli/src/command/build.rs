@@ -139,12 +139,14 @@ fn prune(store: &Store, days: u16, json: bool) -> anyhow::Result<Outcome> {
     let [removed_bytes, kept_bytes] = [pruned.removed_bytes, pruned.kept_bytes].map(DecimalBytes);
     print_either(json, &pruned, || {
         let (removed, kept) = (pruned.removed, pruned.kept);
-        let sources = match (pruned.removed_sources, pruned.kept_sources) {
+        let besides = |what: &str, counts: (usize, usize)| match counts {
             (0, 0) => String::new(),
-            (removed, kept) => format!("; of fetched sources, {removed} removed and {kept} kept"),
+            (removed, kept) => format!("; {what}: {removed} removed, {kept} kept"),
         };
+        let sources = besides("fetched sources", (pruned.removed_sources, pruned.kept_sources));
+        let revisions = besides("revisions taken out", (pruned.removed_revisions, pruned.kept_revisions));
         format!(
-            "removed {removed} builds ({removed_bytes}), kept {kept} ({kept_bytes}) in {folder}{sources}\n"
+            "removed {removed} builds ({removed_bytes}), kept {kept} ({kept_bytes}) in {folder}{sources}{revisions}\n"
         )
     })?;
     Ok(Outcome::Fine)

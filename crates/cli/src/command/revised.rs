@@ -2,7 +2,7 @@
 
 use anyhow::{Context, anyhow, ensure};
 use tare_service::{
-    catalogue::{Place, Row, Style},
+    catalogue::{Row, Style},
     protocol,
     revisions::{self, Revision},
     workspace::Workspace,
@@ -34,7 +34,7 @@ pub(super) fn one(workspace: &mut Workspace, word: &str) -> anyhow::Result<Row> 
 pub(super) fn at(workspace: &mut Workspace, now: &Row, end: &str) -> anyhow::Result<Row> {
     let is_own = now.service.style == Style::Own;
     let needed = (!is_own).then_some("service.toml");
-    let revision = revisions::take_out(&now.service.folder, end, &workspace.scratch("revisions"), needed)?;
+    let revision = revisions::take_out(&now.service.folder, end, &workspace.shelf(), needed)?;
     if is_own {
         return Ok(of_command(now, &revision));
     }
@@ -47,13 +47,13 @@ pub(super) fn at(workspace: &mut Workspace, now: &Row, end: &str) -> anyhow::Res
 fn of_command(now: &Row, revision: &Revision) -> Row {
     let mut row = now.clone();
     let service = &mut row.service;
-    service.folder.clone_from(&revision.folder);
-    service.build_root.clone_from(&revision.folder);
-    service.place = Place::new(revision.folder.clone());
+    service.folder = revision.place.to_path_buf();
+    service.build_root.clone_from(&service.folder);
+    service.place = revision.place.clone();
     let commit = &revision.commit[..COMMIT_DIGITS.min(revision.commit.len())];
     service.name = format!("{}+{commit}", service.name);
     // Itself a command, so that whoever reads the run folder can start it.
-    service.id = format!("cd {} && {}", revision.folder.display(), service.id);
+    service.id = format!("cd {} && {}", revision.place.display(), service.id);
     service.title = Some(format!("commit {commit}"));
     row.label = format!("{}@{}", now.label, short(&revision.name));
     row
@@ -66,7 +66,7 @@ pub(super) fn short(name: &str) -> &str {
 }
 
 fn of_manifest(workspace: &mut Workspace, revision: &Revision, variant: &str) -> anyhow::Result<Row> {
-    let word = format!("{}{variant}", revision.folder.display());
+    let word = format!("{}{variant}", revision.place.display());
     let [mut row] = named(workspace, [&word], |_| "one word is one row".to_owned())
         .with_context(|| format!("revision \"{}\"", revision.name))?;
     // Records are kept under the name and a hash; a reader knows the name.

@@ -1,17 +1,22 @@
 //! `tare trust`: the repositories whose commands may run here.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use serde::Serialize;
+use tare_service::workspace::{NamedCommand, Root, Workspace};
 
-use crate::{exit::Outcome, output::print_either, trust::commands, workspace::Global};
+use crate::{exit::Outcome, output::print_either, trust, workspace::Global};
 
 /// Allow the commands that the files of a repository name: Tare asks once for each, before it runs any
 ///
 /// A `service.toml` and a `tare.toml` say which commands build and start services, and ask what a machine has. They run with your
 /// rights. So nothing of a repository that you only look at is run: `list`, `show`, `report` and `serve` read its files. The first
-/// command that would run something asks, on a terminal, and fails elsewhere. What you type yourself, such as
+/// command that would run something asks, on a terminal, and fails elsewhere. What is allowed is each command, with its variables and
+/// its folder: what a pull or another revision changes is asked for again, as a difference. What you type yourself, such as
 /// `tare compare 'CMD_A' 'CMD_B'`, needs no permission. `--trust` or `TARE_TRUST=1` allows everything for one command, as in CI.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -23,10 +28,10 @@ Examples:
 
 Exit codes: 0 fine, 1 usage error, or the list cannot be written.")]
 pub(crate) struct Args {
-    /// The repository, or any folder: it covers what is below it [default: the repository of the current folder]
+    /// The repository, or the folder of one service [default: the repository of the current folder]
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Print the commands that the files of the current repository name, and allow nothing
+    /// Print the commands that the files of the current repository name, with their variables, and allow nothing
     #[arg(long, conflicts_with_all = ["folder", "list", "remove"])]
     show: bool,
     /// Print the folders that are allowed
@@ -47,30 +52,59 @@ struct Changed {
 }
 
 pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
-    let workspace = global.open()?;
     if args.show {
-        let commands = commands(&workspace.catalogue.services);
-        print_either(args.json, &commands, || commands.iter().map(|line| format!("{line}\n")).collect())?;
+        let workspace = global.open()?;
+        let named = workspace.named_commands(&workspace.catalogue.services);
+        let commands: Vec<&NamedCommand> = named.values().flatten().collect();
+        print_either(args.json, &commands, || {
+            commands.iter().map(|command| trust::line(command) + "\n").collect()
+        })?;
         return Ok(Outcome::Fine);
     }
-    let mut trust = workspace.trust();
     if args.list {
+        let trust = global.open()?.trust();
         let folders: Vec<&Path> = trust.folders().collect();
         print_either(args.json, &folders, || {
             folders.iter().map(|folder| format!("{}\n", folder.display())).collect()
         })?;
         return Ok(Outcome::Fine);
     }
-    let folder = args.folder.clone().unwrap_or_else(|| workspace.root.clone());
-    let wrote = match args.remove {
-        true => trust.remove(&folder).map(|was_there| match was_there {
-            true => "is allowed no longer",
-            false => "was not allowed",
-        }),
-        false => trust.add(&folder).map(|()| "may run its commands"),
-    };
-    let said = wrote.with_context(|| folder.display().to_string())?;
+    let (folder, said) = if args.remove { forbid(global, args)? } else { allow(global, args)? };
     let changed = Changed { folder, allowed: !args.remove };
     print_either(args.json, &changed, || format!("{}: {said}\n", changed.folder.display()))?;
     Ok(Outcome::Fine)
+}
+
+fn forbid(global: &Global, args: &Args) -> anyhow::Result<(PathBuf, String)> {
+    let workspace = global.open()?;
+    let folder = args.folder.clone().unwrap_or_else(|| workspace.root.clone());
+    let was_there = workspace.trust().remove(&folder).with_context(|| folder.display().to_string())?;
+    let said = if was_there { "is allowed no longer" } else { "was not allowed" };
+    Ok((folder, said.to_owned()))
+}
+
+/// Allows what the files of the folder name now.
+fn allow(global: &Global, args: &Args) -> anyhow::Result<(PathBuf, String)> {
+    let workspace = match &args.folder {
+        None => global.open()?,
+        Some(folder) => of_folder(global, folder)?,
+    };
+    let folder = args.folder.clone().unwrap_or_else(|| workspace.root.clone());
+    let named = workspace.named_commands(&workspace.catalogue.services);
+    ensure!(!named.is_empty(), "{}: no file of it names a command that Tare would run", folder.display());
+    let count: usize = named.values().map(BTreeSet::len).sum();
+    let mut trust = workspace.trust();
+    for (folder, commands) in named {
+        trust.allow(&folder, commands).with_context(|| folder.display().to_string())?;
+    }
+    Ok((folder, format!("may run the {count} commands that its files name now")))
+}
+
+/// A repository, or one service in a folder of its own.
+fn of_folder(global: &Global, folder: &Path) -> anyhow::Result<Workspace> {
+    if folder.join("service.toml").is_file() {
+        let path = std::path::absolute(folder).with_context(|| folder.display().to_string())?;
+        return global.open_with(&[path.display().to_string()]);
+    }
+    global.open_at(&Root::find(Some(folder))?)
 }

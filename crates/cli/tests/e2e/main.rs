@@ -14,6 +14,7 @@ mod compare;
 mod cores;
 mod dist;
 mod docs;
+mod doors;
 mod endless;
 mod endure;
 mod errors;

@@ -3,7 +3,10 @@
 use std::{path::Path, time::Duration};
 
 use super::{BuildError, Missing, Site};
-use crate::catalogue::{Requirement, Service};
+use crate::{
+    catalogue::{Requirement, Service},
+    git,
+};
 use tare_host::process::{self, Ended, Exit, Launch, Limits, StartFailure};
 
 /// Some compile a line of C++, and on a machine that builds meanwhile.
@@ -29,8 +32,8 @@ pub fn check(service: &Service, site: &Site<'_>) -> Result<String, BuildError> {
 /// What a `[[source]]` needs.
 fn git() -> Requirement {
     Requirement {
-        command: ["git", "--version"].map(str::to_owned).to_vec(),
-        debian: vec!["git".to_owned()],
+        command: [git::PROGRAM, "--version"].map(str::to_owned).to_vec(),
+        debian: vec![git::PROGRAM.to_owned()],
         at_least: None,
         hint: Some("it fetches what a [[source]] names".to_owned()),
     }

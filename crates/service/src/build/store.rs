@@ -17,6 +17,7 @@ use super::{Entry, content, source::SourceCache};
 use crate::{
     catalogue::Place,
     lock::{self, Lock},
+    revisions::Shelf,
 };
 
 const ENTRY: &str = "entry.json";
@@ -27,6 +28,7 @@ const IN_USE: &str = "in-use";
 pub struct Store {
     folder: PathBuf,
     sources: SourceCache,
+    shelf: Shelf,
 }
 
 /// The folder of one content.
@@ -49,12 +51,15 @@ pub struct Pruned {
     /// What manifests name as their sources; their bytes count too.
     pub removed_sources: usize,
     pub kept_sources: usize,
+    /// Trees of git revisions.
+    pub removed_revisions: usize,
+    pub kept_revisions: usize,
 }
 
 impl Store {
     /// Below `home`, which need not exist.
     pub fn new(home: &Path) -> Store {
-        Store { folder: home.join("builds"), sources: SourceCache::new(home) }
+        Store { folder: home.join("builds"), sources: SourceCache::new(home), shelf: Shelf::new(home) }
     }
 
     pub fn folder(&self) -> &Path {
@@ -90,11 +95,14 @@ impl Store {
     /// When the cache cannot be read or changed, or on an interrupt ([`io::ErrorKind::Interrupted`]).
     pub fn prune(&self, before: SystemTime, interrupt: &AtomicBool) -> io::Result<Pruned> {
         let sources = self.sources.prune(before, interrupt)?;
+        let [removed_revisions, kept_revisions] = self.shelf.prune(before)?;
         let mut pruned = Pruned {
             removed_sources: sources.removed,
             removed_bytes: sources.removed_bytes,
             kept_sources: sources.kept,
             kept_bytes: sources.kept_bytes,
+            removed_revisions,
+            kept_revisions,
             ..Pruned::default()
         };
         if !self.folder.is_dir() {

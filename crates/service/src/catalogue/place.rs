@@ -13,16 +13,23 @@ use crate::lock::Lock;
 pub struct Place {
     folder: PathBuf,
     /// Holds a shared lock, where the folder is one of the cache of builds.
-    _lease: Option<Arc<Lock>>,
+    lease: Option<Arc<Lock>>,
 }
 
 impl Place {
     pub fn new(folder: PathBuf) -> Place {
-        Place { folder, _lease: None }
+        Place { folder, lease: None }
     }
 
     pub(crate) fn leased(folder: PathBuf, lease: Lock) -> Place {
-        Place { folder, _lease: Some(Arc::new(lease)) }
+        Place { folder, lease: Some(Arc::new(lease)) }
+    }
+
+    /// A folder below it, which stays as long.
+    pub(crate) fn below(&self, path: &Path) -> Place {
+        // A path that ends with a slash is another text.
+        let folder = if path.as_os_str().is_empty() { self.folder.clone() } else { self.folder.join(path) };
+        Place { folder, lease: self.lease.clone() }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Component, Path};
 
 use super::{GitSource, Service};
-use crate::document::DocumentError;
+use crate::{document::DocumentError, git};
 
 /// Ways to a repository by which git itself runs no command of the URL's.
 const SCHEMES: [&str; 5] = ["https://", "http://", "ssh://", "git://", "file://"];
@@ -13,7 +13,7 @@ const DIGITS: usize = 40;
 impl GitSource {
     /// What fetches it, as a person would type it.
     pub fn command(&self) -> Vec<String> {
-        ["git", "fetch", &self.git, &self.commit].map(str::to_owned).to_vec()
+        [git::PROGRAM, "fetch", &self.git, &self.commit].map(str::to_owned).to_vec()
     }
 }
 

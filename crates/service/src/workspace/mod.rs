@@ -16,11 +16,12 @@ use crate::{
     catalogue::{self, Catalogue, RawSocket, Row, SelectError, Service, Words},
     contract::{self, Contract, ContractError},
     document::DocumentError,
+    revisions::Shelf,
 };
 
 use project::Project;
-pub use root::Root;
-pub use trust::Trust;
+pub use root::{Root, link_on_the_way};
+pub use trust::{Asked, NamedCommand, Purpose, Trust};
 
 #[derive(Debug)]
 pub struct Workspace {
@@ -43,6 +44,11 @@ pub struct Workspace {
 pub enum WorkspaceError {
     #[error("{}: has no tare.toml", .0.display())]
     NoRoot(PathBuf),
+    #[error(
+        "{}: is a symbolic link, and what Tare writes stays in the repository: remove it (a run is stored elsewhere by --out)",
+        .0.display()
+    )]
+    Link(PathBuf),
     #[error("unknown contract \"{0}\"{1}")]
     UnknownContract(String, String),
     #[error("{}: {source}", path.display())]
@@ -62,6 +68,10 @@ impl Workspace {
     /// A contract or a service of `tare.toml` is wrong, or a folder cannot be listed. A wrong manifest is no error: it is in
     /// `catalogue.broken`.
     pub fn open(root: &Root, program: &Path, home: &Path) -> Result<Workspace, WorkspaceError> {
+        let folder = root::own_folder(&root.folder, home);
+        if let Some(link) = root::link_below(&root.folder, &folder) {
+            return Err(WorkspaceError::Link(link));
+        }
         let own = root.projects().map(Project::contracts).collect::<Result<Vec<_>, _>>()?;
         let own_names: Vec<Vec<String>> = own.iter().map(|own| own.keys().cloned().collect()).collect();
         let mut contracts = Contract::built_in();
@@ -85,7 +95,7 @@ impl Workspace {
             contract_paths: root.projects().flat_map(Project::contract_paths).collect(),
             catalogue,
             adopted: BTreeMap::new(),
-            own: root::own_folder(&root.folder, home),
+            own: folder,
             home: home.to_owned(),
             trusts_all: false,
         })
@@ -189,16 +199,38 @@ impl Workspace {
         Trust::read(&self.home)
     }
 
-    /// The folders whose files say what is run for these services, and which the user has not allowed: the repository as a whole, with
-    /// its revisions that were taken out, and services elsewhere each by itself.
-    pub fn not_allowed<'s>(&self, services: impl IntoIterator<Item = &'s Service>) -> BTreeSet<PathBuf> {
+    /// Where revisions are taken out to.
+    pub fn shelf(&self) -> Shelf {
+        Shelf::new(&self.home)
+    }
+
+    /// The commands that files name for these services and that the user has not allowed: those of the repository as a whole, with
+    /// its revisions, and those of services elsewhere each by itself.
+    pub fn not_allowed<'s>(&self, services: impl IntoIterator<Item = &'s Service>) -> Vec<Asked> {
+        if self.trusts_all {
+            return Vec::new();
+        }
         let trust = self.trust();
-        let services = services.into_iter().filter(|_| !self.trusts_all);
-        let written = services.filter(|service| !service.typed && service.running.is_none());
-        let is_own = |folder: &Path| folder.starts_with(&self.root) || folder.starts_with(&self.own);
-        let unit =
-            |service: &Service| if is_own(&service.folder) { &self.root } else { &service.folder }.clone();
-        written.map(unit).filter(|folder| !trust.covers(folder)).collect()
+        let named = self.named_commands(services);
+        named.into_iter().filter_map(|(folder, commands)| trust.asks(&folder, commands)).collect()
+    }
+
+    /// What the files name for these services, by the folder that it is allowed for.
+    pub fn named_commands<'s>(
+        &self,
+        services: impl IntoIterator<Item = &'s Service>,
+    ) -> BTreeMap<PathBuf, BTreeSet<NamedCommand>> {
+        let shelf = self.shelf();
+        let mut named: BTreeMap<PathBuf, BTreeSet<NamedCommand>> = BTreeMap::new();
+        for service in services {
+            let folder = shelf.origin(&service.folder).unwrap_or_else(|| service.folder.clone());
+            let unit = if folder.starts_with(&self.root) { &self.root } else { &folder };
+            let commands = NamedCommand::all(service, folder.strip_prefix(unit).unwrap_or(Path::new("")));
+            if !commands.is_empty() {
+                named.entry(unit.clone()).or_default().extend(commands);
+            }
+        }
+        named
     }
 }
 
@@ -229,7 +261,7 @@ pub fn home(given: Option<&Path>, root: &Path) -> PathBuf {
 fn first_home(given: Option<PathBuf>, cache: Option<PathBuf>, user: Option<PathBuf>, root: &Path) -> PathBuf {
     // The specification of these folders ignores relative ones.
     let cache = cache.filter(|path| path.is_absolute()).or(user.map(|home| home.join(".cache")));
-    given.or(cache.map(|cache| cache.join("tare"))).unwrap_or_else(|| root.join(".tare").join("home"))
+    given.or(cache.map(|cache| cache.join("tare"))).unwrap_or_else(|| root.join(".tare").join(root::HOME))
 }
 
 #[cfg(test)]

@@ -1,9 +1,13 @@
 //! The folder that a command works in: the nearest one upwards with a `tare.toml`, or the current one.
 
 use std::{
-    env, fs,
+    env,
+    ffi::OsStr,
+    fs,
     path::{Path, PathBuf},
 };
+
+use ignore::WalkBuilder;
 
 use super::{
     WorkspaceError,
@@ -12,6 +16,8 @@ use super::{
 
 /// Everything that Tare writes into a repository lies in this folder of its root.
 const OWN: &str = ".tare";
+/// In it, where nothing says where caches lie.
+pub(super) const HOME: &str = "home";
 
 #[derive(Debug)]
 pub struct Root {
@@ -99,6 +105,34 @@ pub(super) fn own_folder(root: &Path, home: &Path) -> PathBuf {
     }
 }
 
+/// A link on the way from `root` to `path` below it, `path` itself included: what is written there would lie elsewhere.
+pub fn link_on_the_way(root: &Path, path: &Path) -> Option<PathBuf> {
+    let rest = path.strip_prefix(root).ok()?;
+    let steps = rest.components().scan(root.to_owned(), |at, part| {
+        at.push(part);
+        Some(at.clone())
+    });
+    steps.into_iter().find(|path| path.is_symlink())
+}
+
+/// A link in what Tare wrote at `own`, if that lies in the repository: a clone may bring one. Links in what services or
+/// installers made there are theirs: nothing of Tare's is written through them.
+pub(super) fn link_below(root: &Path, own: &Path) -> Option<PathBuf> {
+    /// A run has folders of its own: `runs/RUN/FOLDER/FILE`.
+    const DEPTH: usize = 4;
+    if !own.starts_with(root) {
+        return None;
+    }
+    let of_others = |name: &OsStr| [HOME, "revisions", "tools"].iter().any(|other| name == *other);
+    let mut walk = WalkBuilder::new(own);
+    walk.standard_filters(false).max_depth(Some(DEPTH));
+    walk.filter_entry(move |entry| {
+        entry.depth() != 1 || entry.path_is_symlink() || !of_others(entry.file_name())
+    });
+    let found = walk.build().filter_map(Result::ok).find(|entry| entry.path_is_symlink());
+    link_on_the_way(root, own).or(found.map(ignore::DirEntry::into_path))
+}
+
 /// Makes the folder `own` one that git ignores. If it cannot be made, who writes into it will say so.
 pub(super) fn make_own(own: &Path) {
     let ignore = own.join(".gitignore");
@@ -130,6 +164,29 @@ mod tests {
         assert!(!own.exists(), "before something is written");
         make_own(&own);
         assert_eq!(fs::read_to_string(own.join(".gitignore")).unwrap(), "*\n");
+    }
+
+    #[test]
+    fn a_link_in_what_tare_writes_is_found() {
+        use std::os::unix::fs::symlink;
+        let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let root = folder.path();
+        let own = root.join(OWN);
+        for way in
+            [".tare", ".tare/runs", ".tare/builds/shop.log", ".tare/runs/r/run.json", ".tare/.gitignore"]
+        {
+            let link = root.join(way);
+            fs::create_dir_all(link.parent().unwrap()).unwrap();
+            symlink(elsewhere.path(), &link).unwrap();
+            assert_eq!(link_below(root, &own), Some(link), "{way}");
+            fs::remove_file(root.join(way)).unwrap();
+        }
+        fs::create_dir_all(own.join("tools/bin")).unwrap();
+        symlink("x", own.join("tools/bin/y")).unwrap();
+        assert_eq!(link_below(root, &own), None, "what is installed there is not Tare's");
+        symlink(elsewhere.path(), root.join("tare")).unwrap();
+        assert_eq!(link_on_the_way(root, &root.join("tare/shop.toml")), Some(root.join("tare")));
+        assert_eq!(link_on_the_way(root, &root.join("tare.toml")), None);
     }
 
     #[test]

@@ -1,59 +1,166 @@
-//! The folders whose commands the user has allowed to run on this machine.
+//! The commands that the user has allowed to run on this machine, for each repository.
 //!
 //! The files of a repository say which commands build, start and ask about its services. Whoever clones one may want to look at it
-//! first, so each is asked for once. The list lies beside the cache of builds; a folder covers what is below it.
+//! first, so each command is asked for once. A pull may bring others: those are asked for again, beside what they replace. The list
+//! lies beside the cache of builds.
 //!
 //! A folder is known by its path and its inode: what is cloned later in its place is asked for again, and a repository that brings
 //! a list of its own cannot allow itself.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs, io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
+use serde::{Deserialize, Serialize};
 use tare_host::whole;
 
-/// An inode and an absolute path a line.
-const FILE: &str = "trusted";
+use crate::catalogue::{GitSource, Service};
+
+const FILE: &str = "trust.json";
+const VERSION: u32 = 1;
+
+/// A command that the files of a repository name, with all that decides what it does but the files that it reads.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct NamedCommand {
+    /// Where it runs, below the folder that is allowed.
+    pub folder: PathBuf,
+    pub purpose: Purpose,
+    pub words: Vec<String>,
+    /// The variables that the files set for it.
+    pub env: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Purpose {
+    /// It finds out whether the machine has what is needed.
+    Require,
+    /// git fetches what is built from.
+    Fetch,
+    Build,
+    /// It prints the version of what was built.
+    Version,
+    Start,
+}
+
+/// Commands that are not allowed, for one folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    pub folder: PathBuf,
+    pub new: BTreeSet<NamedCommand>,
+    /// Allowed commands of the same purpose and folder that are named no longer: what the new ones replace.
+    pub gone: BTreeSet<NamedCommand>,
+}
 
 #[derive(Debug)]
 pub struct Trust {
     file: PathBuf,
-    folders: BTreeMap<PathBuf, u64>,
+    folders: BTreeMap<PathBuf, Allowed>,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Allowed {
+    inode: u64,
+    commands: BTreeSet<NamedCommand>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct Document {
+    version: u32,
+    folders: BTreeMap<PathBuf, Allowed>,
+}
+
+impl NamedCommand {
+    /// All that is run for `service`, whose files lie at `folder` below the folder that is allowed. What the user typed is no
+    /// command of a file, and a server that runs already is not started.
+    pub fn all(service: &Service, folder: &Path) -> BTreeSet<NamedCommand> {
+        if service.typed || service.running.is_some() {
+            return BTreeSet::new();
+        }
+        let named = |purpose: Purpose, words: Vec<String>, env: &BTreeMap<String, String>| NamedCommand {
+            folder: folder.to_owned(),
+            purpose,
+            words,
+            env: env.clone(),
+        };
+        let none = BTreeMap::new();
+        let env = &service.run.env;
+        let required =
+            service.requires.iter().map(|required| named(Purpose::Require, required.command.clone(), &none));
+        let fetched =
+            service.sources.iter().map(|source| named(Purpose::Fetch, GitSource::command(source), &none));
+        let built = service.build.iter().map(|step| named(Purpose::Build, step.command.clone(), &none));
+        let version = named(Purpose::Version, service.version.command.clone(), env);
+        let start =
+            |arguments: &[String]| named(Purpose::Start, [&service.run.command, arguments].concat(), env);
+        let plain = start(&[]);
+        let with_arguments = service.run.arguments.values().map(|arguments| start(arguments));
+        let all = required.chain(fetched).chain(built).chain([version, plain]).chain(with_arguments);
+        all.filter(|command| !command.words.is_empty()).collect()
+    }
+
+    /// The same command, seen from a folder above.
+    fn from_above(&self, way: &Path) -> NamedCommand {
+        NamedCommand { folder: way.join(&self.folder), ..self.clone() }
+    }
 }
 
 impl Trust {
     /// A list that cannot be read is an empty one: then the user is asked again.
     pub(super) fn read(home: &Path) -> Trust {
         let file = home.join(FILE);
-        let text = fs::read_to_string(&file).unwrap_or_default();
-        Trust { folders: text.lines().filter_map(entry).collect(), file }
+        let read = fs::read(&file).ok().and_then(|bytes| serde_json::from_slice::<Document>(&bytes).ok());
+        let document = read.filter(|document| document.version == VERSION).unwrap_or_default();
+        Trust { folders: document.folders, file }
     }
 
     pub fn folders(&self) -> impl Iterator<Item = &Path> {
         self.folders.keys().map(PathBuf::as_path)
     }
 
-    /// Whether it is one of them, or below one.
-    pub fn covers(&self, folder: &Path) -> bool {
-        let is_listed = |above: &Path| {
-            let listed = self.folders.get(above);
-            listed.is_some_and(|inode| inode_of(above).is_ok_and(|now| now == *inode))
+    /// What the user must be asked before `commands` run for `folder`; absent if all are allowed, for it or for a folder above it.
+    pub fn asks(&self, folder: &Path, commands: BTreeSet<NamedCommand>) -> Option<Asked> {
+        let folder = resolved(folder);
+        let allowed: Vec<(&Path, &Allowed)> =
+            folder.ancestors().filter_map(|above| Some((above, self.of(above)?))).collect();
+        let is_allowed = |command: &NamedCommand| {
+            allowed.iter().any(|(above, allowed)| {
+                let way = folder.strip_prefix(above).unwrap_or(Path::new(""));
+                allowed.commands.contains(&command.from_above(way))
+            })
         };
-        resolved(folder).ancestors().any(is_listed)
+        let new: BTreeSet<NamedCommand> =
+            commands.iter().filter(|command| !is_allowed(command)).cloned().collect();
+        let replaces = |old: &&NamedCommand| {
+            !commands.contains(old)
+                && new.iter().any(|new| (&new.folder, new.purpose) == (&old.folder, old.purpose))
+        };
+        let gone =
+            self.of(&folder).map(|allowed| allowed.commands.iter().filter(replaces).cloned().collect());
+        (!new.is_empty()).then(|| Asked { gone: gone.unwrap_or_default(), folder, new })
+    }
+
+    /// What is allowed for a folder, if it is still the folder that the user looked at.
+    fn of(&self, folder: &Path) -> Option<&Allowed> {
+        self.folders.get(folder).filter(|allowed| inode_of(folder).is_ok_and(|now| now == allowed.inode))
     }
 
     /// # Errors
-    /// There is no such folder, the list cannot be written, or the path has a line break in it.
-    pub fn add(&mut self, folder: &Path) -> io::Result<()> {
+    /// There is no such folder, or the list cannot be written.
+    pub fn allow(&mut self, folder: &Path, commands: BTreeSet<NamedCommand>) -> io::Result<()> {
         let folder = folder.canonicalize()?;
-        if folder.to_str().is_none_or(|text| text.contains('\n')) {
+        if folder.to_str().is_none() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path has no place in a list"));
         }
         let inode = inode_of(&folder)?;
-        self.folders.insert(folder, inode);
+        let allowed = self.folders.entry(folder).or_default();
+        if allowed.inode != inode {
+            *allowed = Allowed { inode, commands: BTreeSet::new() };
+        }
+        allowed.commands.extend(commands);
         self.write()
     }
 
@@ -67,18 +174,14 @@ impl Trust {
         self.write().map(|()| was_there.contains(&true))
     }
 
-    fn write(&self) -> io::Result<()> {
+    fn write(&mut self) -> io::Result<()> {
         let home = self.file.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(home)?;
-        let line = |(folder, inode): (&PathBuf, &u64)| format!("{inode} {}\n", folder.display());
-        whole::write(&self.file, self.folders.iter().map(line).collect::<String>())
+        let document = Document { version: VERSION, folders: std::mem::take(&mut self.folders) };
+        let text = serde_json::to_vec_pretty(&document);
+        self.folders = document.folders;
+        whole::write(&self.file, text?)
     }
-}
-
-fn entry(line: &str) -> Option<(PathBuf, u64)> {
-    let (inode, folder) = line.split_once(' ')?;
-    let folder = PathBuf::from(folder);
-    folder.is_absolute().then_some((folder, inode.parse().ok()?))
 }
 
 fn inode_of(folder: &Path) -> io::Result<u64> {
@@ -93,24 +196,65 @@ fn resolved(folder: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
+    fn command(folder: &str, words: &str) -> NamedCommand {
+        NamedCommand {
+            folder: PathBuf::from(folder),
+            purpose: Purpose::Start,
+            words: words.split(' ').map(str::to_owned).collect(),
+            env: BTreeMap::new(),
+        }
+    }
+
+    fn one(folder: &str, words: &str) -> BTreeSet<NamedCommand> {
+        BTreeSet::from([command(folder, words)])
+    }
+
     #[test]
-    fn a_folder_covers_what_is_below_it_until_it_is_removed() {
+    fn commands_are_allowed_for_a_folder_and_what_is_below_it_until_it_is_removed() {
         let home = tempfile::tempdir().unwrap();
         let root = tempfile::tempdir().unwrap();
         let (shop, other) = (root.path().join("shop"), root.path().join("shopping"));
         for folder in [&shop.join("services/go"), &other] {
             fs::create_dir_all(folder).unwrap();
         }
-        let mut trust = Trust::read(&home.path().join("not/yet/there"));
-        assert!(!trust.covers(&shop));
-        trust.add(&shop.join(".")).unwrap();
-        let mut again = Trust::read(&home.path().join("not/yet/there"));
-        assert!(again.covers(&shop) && again.covers(&shop.join("services/go")));
-        assert!(!again.covers(&other) && !again.covers(root.path()));
-        assert_eq!(again.folders().count(), 1);
-        assert!(again.remove(&shop).unwrap());
-        assert!(!again.remove(&shop).unwrap());
-        assert!(!Trust::read(&home.path().join("not/yet/there")).covers(&shop));
+        let list = || Trust::read(&home.path().join("not/yet/there"));
+        let is_allowed = |folder: &Path, within: &str| list().asks(folder, one(within, "./serve")).is_none();
+        assert!(!is_allowed(&shop, "services/go"));
+        list().allow(&shop.join("."), one("services/go", "./serve")).unwrap();
+        assert!(is_allowed(&shop, "services/go") && is_allowed(&shop.join("services/go"), ""));
+        assert!(!is_allowed(&shop, "") && !is_allowed(&other, "services/go") && !is_allowed(root.path(), ""));
+        assert_eq!(list().folders().count(), 1);
+        assert!(list().remove(&shop).unwrap());
+        assert!(!list().remove(&shop).unwrap());
+        assert!(!is_allowed(&shop, "services/go"));
+    }
+
+    #[test]
+    fn what_changed_is_asked_for_beside_what_it_replaces() {
+        let (home, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let mut trust = Trust::read(home.path());
+        trust.allow(root.path(), [one("", "./old"), one("other", "./other")].concat_sets()).unwrap();
+        let asked = trust.asks(root.path(), one("", "./new")).unwrap();
+        assert_eq!((asked.new, asked.gone), (one("", "./new"), one("", "./old")));
+        let mut with_env = command("", "./old");
+        with_env.env.insert("LD_PRELOAD".to_owned(), "./evil.so".to_owned());
+        assert!(trust.asks(root.path(), BTreeSet::from([with_env])).is_some(), "a variable counts");
+        let mut as_build = command("", "./old");
+        as_build.purpose = Purpose::Build;
+        assert!(trust.asks(root.path(), BTreeSet::from([as_build])).is_some(), "what it is for counts");
+        assert!(trust.asks(root.path(), one("", "./old")).is_none());
+        trust.allow(root.path(), one("", "./new")).unwrap();
+        assert!(trust.asks(root.path(), one("", "./old")).is_none(), "both were looked at");
+    }
+
+    trait Union {
+        fn concat_sets(self) -> BTreeSet<NamedCommand>;
+    }
+
+    impl<const N: usize> Union for [BTreeSet<NamedCommand>; N] {
+        fn concat_sets(self) -> BTreeSet<NamedCommand> {
+            self.into_iter().flatten().collect()
+        }
     }
 
     #[test]
@@ -120,17 +264,15 @@ mod tests {
         fs::create_dir(root.path().join("a")).unwrap();
         std::os::unix::fs::symlink(root.path().join("a"), root.path().join("b")).unwrap();
         let mut trust = Trust::read(home.path());
-        trust.add(&root.path().join("b")).unwrap();
-        assert!(trust.covers(&root.path().join("a")));
+        trust.allow(&root.path().join("b"), one("", "x")).unwrap();
+        assert!(trust.asks(&root.path().join("a"), one("", "x")).is_none());
+        assert!(trust.asks(&root.path().join("b"), one("", "x")).is_none(), "by the link too");
         assert_eq!(trust.folders().next().unwrap(), root.path().join("a").canonicalize().unwrap());
-        let broken = root.path().join("a\nb");
-        fs::create_dir(&broken).unwrap();
-        trust.add(&broken).unwrap_err();
-        trust.add(&root.path().join("nowhere")).unwrap_err();
-        fs::write(home.path().join(FILE), b"\xff\n").unwrap();
-        assert_eq!(Trust::read(home.path()).folders().count(), 0);
-        fs::write(home.path().join(FILE), "1 relative\n\nx /\n/\n").unwrap();
-        assert_eq!(Trust::read(home.path()).folders().count(), 0);
+        trust.allow(&root.path().join("nowhere"), one("", "x")).unwrap_err();
+        for text in [&b"\xff\n"[..], b"{}", b"{\"version\":2,\"folders\":{}}", b"1 /\n"] {
+            fs::write(home.path().join(FILE), text).unwrap();
+            assert_eq!(Trust::read(home.path()).folders().count(), 0);
+        }
     }
 
     #[test]
@@ -141,12 +283,11 @@ mod tests {
         fs::create_dir(&shop).unwrap();
         fs::create_dir(&other).unwrap();
         let mut trust = Trust::read(home.path());
-        trust.add(&shop).unwrap();
+        trust.allow(&shop, one("", "x")).unwrap();
         fs::rename(&shop, root.path().join("elsewhere")).unwrap();
         fs::rename(&other, &shop).unwrap();
-        assert!(!trust.covers(&shop));
-        // A list that came with a repository knows its path at the most.
-        fs::write(home.path().join(FILE), format!("1 {}\n", shop.canonicalize().unwrap().display())).unwrap();
-        assert!(!Trust::read(home.path()).covers(&shop));
+        assert!(trust.asks(&shop, one("", "x")).is_some());
+        trust.allow(&shop, one("", "y")).unwrap();
+        assert!(trust.asks(&shop, one("", "x")).is_some(), "what was allowed for the other is forgotten");
     }
 }

@@ -18,7 +18,7 @@ use tare_service::{
     record::Material,
     revisions,
     settings::ServiceSettings,
-    workspace::Root,
+    workspace::{Root, link_on_the_way},
 };
 
 use super::{
@@ -94,7 +94,7 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     if args.dry_run {
         return print(&listed(&guesses)).map(|()| Outcome::Fine);
     }
-    let site = Site { global, folder: &folder, name: &name };
+    let site = Site { global, folder: &folder, name: &name, is_typed: args.command.is_some() };
     let Some((guess, learned)) = first_that_answers(&site, &guesses, asked(&folder, args)?)? else {
         bail!(
             "the service did not answer in any of these ways: say how it is started by --command, and what to ask by --get"
@@ -120,6 +120,8 @@ struct Site<'a> {
     global: &'a Global,
     folder: &'a Path,
     name: &'a str,
+    /// The user typed the command, and so allows it.
+    is_typed: bool,
 }
 
 /// `--command` is right; else what the files say.
@@ -184,12 +186,19 @@ fn first_that_answers<'g>(
 }
 
 fn try_one(site: &Site, guess: &Guess, asked: &mut Vec<Question>) -> anyhow::Result<Learned> {
-    let Site { global, folder, name } = *site;
+    let Site { global, folder, name, is_typed } = *site;
     let text = ProjectText { name, guess, base: "", has_contract: false }.text();
     let workspace = global.open_at(&Root::of_text(folder, &text)?)?;
     let rows = workspace.rows([name])?;
-    // Whoever has a repository set up wants its commands run, now and later.
-    workspace.trust().add(folder).with_context(|| folder.display().to_string())?;
+    let allow = || -> anyhow::Result<()> {
+        for (folder, commands) in workspace.named_commands(rows.iter().map(|row| &row.service)) {
+            workspace.trust().allow(&folder, commands).with_context(|| folder.display().to_string())?;
+        }
+        Ok(())
+    };
+    if is_typed {
+        allow()?;
+    }
     let settings = ServiceSettings::of_threads(1);
     let scratch = workspace.scratch("init");
     if asked.is_empty() {
@@ -197,7 +206,11 @@ fn try_one(site: &Site, guess: &Guess, asked: &mut Vec<Question>) -> anyhow::Res
     }
     loop {
         let learned = asked::learn(&workspace, &rows, asked, &settings, &scratch);
-        let Err(error) = learned else { return learned };
+        let Err(error) = learned else {
+            // Whoever has a repository set up wants its commands run later, too.
+            allow()?;
+            return learned;
+        };
         // Of several requests one that is refused is left out: a document may name what this service does not have.
         match error.downcast_ref() {
             Some(LearnError::Refused { asked: refused, .. }) if asked.len() > 1 => {
@@ -223,6 +236,12 @@ fn write(folder: &Path, files: &[(PathBuf, String)]) -> anyhow::Result<()> {
     let taken = files.iter().find(|(path, _)| folder.join(path).exists());
     if let Some((path, _)) = taken {
         bail!("{}: is there already; nothing is written", path.display());
+    }
+    if let Some(link) = files.iter().find_map(|(path, _)| link_on_the_way(folder, &folder.join(path))) {
+        bail!(
+            "{}: is a symbolic link, and what is written stays in the repository: nothing is written",
+            link.display()
+        );
     }
     for (path, text) in files {
         let path = folder.join(path);

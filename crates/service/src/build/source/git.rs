@@ -21,29 +21,6 @@ const LOG_BYTES_MAX: u64 = 1 << 30;
 /// What is read of what it said.
 const SAID_BYTES_MAX: u64 = 1 << 20;
 
-/// A transfer of less than this many bytes a second for a minute has ended. No collection of garbage, which would go on
-/// after the command, no line ends of another system, links as links, and no hook of a monitor.
-const CONFIGURED: [&str; 18] = [
-    "-c",
-    "http.lowSpeedLimit=1000",
-    "-c",
-    "http.lowSpeedTime=60",
-    "-c",
-    "gc.auto=0",
-    "-c",
-    "maintenance.auto=false",
-    "-c",
-    "core.autocrlf=false",
-    "-c",
-    "core.symlinks=true",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.hooksPath=/dev/null",
-    "-c",
-    "apply.whitespace=nowarn",
-];
-
 pub(super) struct Git<'a> {
     /// Whose build it is.
     pub service: &'a str,
@@ -96,10 +73,9 @@ impl Git<'_> {
             ("SSH_ASKPASS", "true".to_owned()),
             ("LC_ALL", "C".to_owned()),
         ];
-        let all = std::iter::once("git").chain(CONFIGURED).chain(words.iter().copied());
         let launch = Launch {
             name: self.service.to_owned(),
-            command: all.map(str::to_owned).collect(),
+            command: crate::git::fetching(words),
             dir: within.tree.to_owned(),
             env: env.map(|(name, value)| (name.to_owned(), value)).to_vec(),
             stdout: self.log.to_owned(),

@@ -1,0 +1,435 @@
+//! The files of a commit: listed by git, proved by their hashes, written, and compared with what lies on the disk.
+//!
+//! The list is not believed: the hash of a tree follows from its entries, that of the commit from its text, and a commit is asked
+//! for by its hash. So what lies on the disk is what the commit says, whatever the repository holds. Files are written as they are
+//! stored: attributes such as `export-subst`, `eol` or `filter` change nothing.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    io::{self, BufRead, BufReader, BufWriter, Read, Write},
+    os::unix::{
+        ffi::OsStrExt,
+        fs::{OpenOptionsExt, PermissionsExt, symlink},
+    },
+    path::{Component, Path, PathBuf},
+};
+
+use aws_lc_rs::digest;
+
+use super::{RevisionError, lfs};
+use crate::git::{ObjectFormat, Repository};
+
+/// An entry that is no folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Entry {
+    kind: Kind,
+    /// As the tree has it, such as `100755`.
+    mode: String,
+    /// The hash of its content, in hexadecimal digits.
+    id: String,
+    /// Of its content; a submodule has none.
+    bytes: Option<u64>,
+    path: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    File,
+    Program,
+    Link,
+    Submodule,
+}
+
+/// All files of one commit, with those of its submodules.
+#[derive(Debug)]
+pub(super) struct Tree {
+    format: ObjectFormat,
+    entries: Vec<Entry>,
+    submodules: Vec<Submodule>,
+    /// By its path: what a file that is kept elsewhere by Git LFS is replaced by.
+    large: BTreeMap<PathBuf, lfs::Pointer>,
+}
+
+#[derive(Debug)]
+struct Submodule {
+    path: PathBuf,
+    repository: Repository,
+    tree: Tree,
+}
+
+/// The first place at which a folder is not what its commit says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Difference(pub PathBuf);
+
+impl Tree {
+    /// The files of `commit`, which is a full name.
+    pub(super) fn read(repository: &Repository, commit: &str) -> Result<Tree, RevisionError> {
+        let text = repository.read(&["cat-file", "commit", commit], &[])?;
+        let false_hash = || RevisionError::FalseHash { commit: commit.to_owned() };
+        if object_id(repository.format, "commit", &text) != commit {
+            return Err(false_hash());
+        }
+        let first = String::from_utf8_lossy(text.split(|byte| *byte == b'\n').next().unwrap_or_default())
+            .into_owned();
+        let id = first.strip_prefix("tree ").ok_or_else(false_hash)?;
+        let listed = repository.read(&["ls-tree", "-r", "-l", "-z", "--full-tree", id], &[])?;
+        let lines = listed.split(|byte| *byte == 0).filter(|line| !line.is_empty());
+        let entries: Vec<Entry> =
+            lines.map(|line| entry(line).ok_or_else(false_hash)).collect::<Result<_, _>>()?;
+        if tree_id(repository.format, &entries) != id {
+            return Err(false_hash());
+        }
+        if let Some(unsafe_one) = entries.iter().find(|entry| !is_within(&entry.path)) {
+            return Err(RevisionError::Unsafe { commit: commit.to_owned(), path: unsafe_one.path.clone() });
+        }
+        let submodules = submodules(repository, &entries, commit)?;
+        let large = large(repository, &entries, commit)?;
+        Ok(Tree { format: repository.format, entries, submodules, large })
+    }
+
+    /// Writes all files into `root`, a folder that is empty. Links come last: nothing is written through one.
+    pub(super) fn write(&self, repository: &Repository, root: &Path) -> Result<(), RevisionError> {
+        let files: Vec<&Entry> = self.entries.iter().filter(|entry| entry.kind != Kind::Submodule).collect();
+        let mut links = Vec::new();
+        batch(repository, &files, |entry, content| {
+            let path = root.join(&entry.path);
+            match (entry.kind, self.large.get(&entry.path)) {
+                (Kind::Link, _) => {
+                    let mut target = Vec::new();
+                    content.read_to_end(&mut target)?;
+                    links.push((path, target));
+                    Ok(())
+                }
+                (kind, None) => write_file(&path, kind, content),
+                (kind, Some(large)) => write_file(&path, kind, &mut large.open()?),
+            }
+        })?;
+        for Submodule { path, repository, tree } in &self.submodules {
+            let folder = root.join(path);
+            fs::create_dir_all(&folder)
+                .map_err(|source| RevisionError::Io { path: folder.clone(), source })?;
+            tree.write(repository, &folder)?;
+        }
+        for (path, target) in links {
+            let made = make_parent(&path).and_then(|()| symlink(std::ffi::OsStr::from_bytes(&target), &path));
+            made.map_err(|source| RevisionError::Io { path, source })?;
+        }
+        Ok(())
+    }
+
+    /// Whether `root` holds these files, with their modes and links, and nothing beside them.
+    pub(super) fn compare(&self, root: &Path) -> io::Result<Option<Difference>> {
+        let mut expected = BTreeSet::new();
+        self.expect(Path::new(""), &mut expected);
+        if let Some(path) = beside(root, Path::new(""), &expected)? {
+            return Ok(Some(Difference(path)));
+        }
+        self.differing(root, Path::new(""))
+    }
+
+    fn expect(&self, within: &Path, expected: &mut BTreeSet<PathBuf>) {
+        let files = self.entries.iter().map(|entry| within.join(&entry.path));
+        expected.extend(files);
+        for Submodule { path, tree, .. } in &self.submodules {
+            tree.expect(&within.join(path), expected);
+        }
+    }
+
+    fn differing(&self, root: &Path, within: &Path) -> io::Result<Option<Difference>> {
+        for entry in self.entries.iter().filter(|entry| entry.kind != Kind::Submodule) {
+            let path = root.join(within).join(&entry.path);
+            let is_same = match self.large.get(&entry.path) {
+                Some(large) => kind_of(&path) == Some(entry.kind) && large.is_content_of(&path)?,
+                None => self.is_at(entry, &path)?,
+            };
+            if !is_same {
+                return Ok(Some(Difference(within.join(&entry.path))));
+            }
+        }
+        for Submodule { path, tree, .. } in &self.submodules {
+            if let Some(difference) = tree.differing(root, &within.join(path))? {
+                return Ok(Some(difference));
+            }
+        }
+        Ok(None)
+    }
+
+    fn is_at(&self, entry: &Entry, path: &Path) -> io::Result<bool> {
+        if kind_of(path) != Some(entry.kind) {
+            return Ok(false);
+        }
+        let id = match entry.kind {
+            Kind::Link => object_id(self.format, "blob", fs::read_link(path)?.as_os_str().as_bytes()),
+            _ => file_id(self.format, path)?,
+        };
+        Ok(id == entry.id)
+    }
+}
+
+/// `MODE TYPE ID BYTES<tab>PATH`, with spaces before the bytes
+fn entry(line: &[u8]) -> Option<Entry> {
+    let tab = line.iter().position(|byte| *byte == b'\t')?;
+    let (head, path) = (std::str::from_utf8(&line[..tab]).ok()?, &line[tab + 1..]);
+    let mut words = head.split_ascii_whitespace();
+    let (mode, _, id, bytes) = (words.next()?, words.next()?, words.next()?, words.next()?);
+    let kind = match mode {
+        "120000" => Kind::Link,
+        "160000" => Kind::Submodule,
+        "100755" => Kind::Program,
+        // Old repositories have files that a group may write to.
+        _ if mode.starts_with("100") => Kind::File,
+        _ => return None,
+    };
+    let path = PathBuf::from(std::ffi::OsStr::from_bytes(path));
+    Some(Entry { kind, mode: mode.to_owned(), id: id.to_owned(), bytes: bytes.parse().ok(), path })
+}
+
+/// git itself refuses to check out a tree that leads out of its folder, or into a repository.
+fn is_within(path: &Path) -> bool {
+    let is_plain = |part: Component<'_>| match part {
+        Component::Normal(name) => !name.eq_ignore_ascii_case(".git"),
+        _ => false,
+    };
+    // Components leave out what a tree cannot have: `a//b` and `a/./b`.
+    let is_spelled_out = path.components().collect::<PathBuf>().as_os_str() == path.as_os_str();
+    is_spelled_out && path.components().all(is_plain)
+}
+
+/// The hash of a tree follows from its entries, and theirs from those below.
+fn tree_id(format: ObjectFormat, entries: &[Entry]) -> String {
+    #[derive(Default)]
+    struct Node<'a> {
+        leaves: Vec<(&'a [u8], &'a str, &'a str)>,
+        folders: BTreeMap<&'a [u8], Node<'a>>,
+    }
+    fn id(format: ObjectFormat, node: &Node<'_>) -> String {
+        let leaves =
+            node.leaves.iter().map(|(name, mode, id)| (name.to_vec(), *name, *mode, (*id).to_owned()));
+        // A folder is sorted as if its name ended with a slash.
+        let folders = node
+            .folders
+            .iter()
+            .map(|(name, folder)| ([name, b"/".as_slice()].concat(), *name, "40000", id(format, folder)));
+        let mut all: Vec<_> = leaves.chain(folders).collect();
+        all.sort();
+        let mut text = Vec::new();
+        for (_, name, mode, id) in all {
+            text.extend_from_slice(mode.as_bytes());
+            text.push(b' ');
+            text.extend_from_slice(name);
+            text.push(0);
+            text.extend(bytes_of_hex(&id));
+        }
+        object_id(format, "tree", &text)
+    }
+    let mut root = Node::default();
+    for entry in entries {
+        let mut parts: Vec<&[u8]> = entry.path.as_os_str().as_bytes().split(|byte| *byte == b'/').collect();
+        let name = parts.pop().unwrap_or_default();
+        let folder = parts.into_iter().fold(&mut root, |node, part| node.folders.entry(part).or_default());
+        folder.leaves.push((name, &entry.mode, &entry.id));
+    }
+    id(format, &root)
+}
+
+fn submodules(
+    repository: &Repository,
+    entries: &[Entry],
+    commit: &str,
+) -> Result<Vec<Submodule>, RevisionError> {
+    let wanted: Vec<&Entry> = entries.iter().filter(|entry| entry.kind == Kind::Submodule).collect();
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let names = names_of_submodules(repository, commit);
+    wanted
+        .into_iter()
+        .map(|entry| {
+            let missing =
+                || RevisionError::NoSubmodule { commit: commit.to_owned(), path: entry.path.clone() };
+            let name = names.get(&entry.path).ok_or_else(missing)?;
+            let module = repository.submodule(name, &entry.path)?.ok_or_else(missing)?;
+            let is_there = format!("{}^{{commit}}", entry.id);
+            module.ask(&["cat-file", "-e", &is_there]).map_err(|_| missing())?;
+            let tree = Tree::read(&module, &entry.id)?;
+            Ok(Submodule { path: entry.path.clone(), repository: module, tree })
+        })
+        .collect()
+}
+
+/// The files that Git LFS keeps outside of the repository: a tree with its attribute has pointers in their places.
+fn large(
+    repository: &Repository,
+    entries: &[Entry],
+    commit: &str,
+) -> Result<BTreeMap<PathBuf, lfs::Pointer>, RevisionError> {
+    let is_attributes = |entry: &&Entry| entry.path.file_name().is_some_and(|name| name == ".gitattributes");
+    let attributes = contents(repository, entries.iter().filter(is_attributes))?;
+    if !attributes.iter().any(|(_, content)| lfs::is_asked_for(content)) {
+        return Ok(BTreeMap::new());
+    }
+    let is_small = |entry: &&Entry| entry.bytes.is_some_and(|bytes| bytes <= lfs::POINTER_BYTES_MAX);
+    let small = contents(repository, entries.iter().filter(is_small))?;
+    let pointers =
+        small.iter().filter_map(|(path, content)| Some((path.clone(), lfs::Pointer::parse(content)?)));
+    let stored = |(path, mut pointer): (PathBuf, lfs::Pointer)| {
+        let missing = || RevisionError::NoLargeFile { commit: commit.to_owned(), path: path.clone() };
+        pointer.find(repository.folder()).ok_or_else(missing)?;
+        Ok((path, pointer))
+    };
+    pointers.map(stored).collect()
+}
+
+fn contents<'e>(
+    repository: &Repository,
+    entries: impl Iterator<Item = &'e Entry>,
+) -> Result<Vec<(PathBuf, Vec<u8>)>, RevisionError> {
+    let entries: Vec<&Entry> = entries.filter(|entry| entry.kind != Kind::Submodule).collect();
+    let mut found = Vec::new();
+    batch(repository, &entries, |entry, content| {
+        let mut bytes = Vec::new();
+        content.read_to_end(&mut bytes)?;
+        found.push((entry.path.clone(), bytes));
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Gives the content of each entry to `take`, in their order.
+fn batch(
+    repository: &Repository,
+    entries: &[&Entry],
+    mut take: impl FnMut(&Entry, &mut dyn Read) -> io::Result<()>,
+) -> Result<(), RevisionError> {
+    let asked: String = entries.iter().map(|entry| format!("{}\n", entry.id)).collect();
+    repository.stream(&["cat-file", "--batch"], asked.as_bytes(), |printed| {
+        let mut printed = BufReader::new(printed);
+        for entry in entries {
+            let bytes = blob_bytes(&mut printed)?;
+            let mut content = (&mut printed).take(bytes);
+            take(entry, &mut content)?;
+            io::copy(&mut content, &mut io::sink())?;
+            printed.read_exact(&mut [0])?;
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// The name of each submodule by its path, as the commit's own `.gitmodules` has them.
+fn names_of_submodules(repository: &Repository, commit: &str) -> BTreeMap<PathBuf, String> {
+    let blob = format!("{commit}:.gitmodules");
+    let words =
+        ["config", "--no-includes", "--null", "--blob", &blob, "--get-regexp", r"^submodule\..*\.path$"];
+    let text = repository.read(&words, &[]).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let pairs = text.split('\0').filter_map(|pair| pair.split_once('\n'));
+    let named = pairs.filter_map(|(key, path)| {
+        let name = key.strip_prefix("submodule.")?.strip_suffix(".path")?;
+        Some((PathBuf::from(path), name.to_owned()))
+    });
+    named.collect()
+}
+
+/// The line `ID blob BYTES` before a content.
+fn blob_bytes(printed: &mut impl BufRead) -> io::Result<u64> {
+    let mut line = String::new();
+    printed.read_line(&mut line)?;
+    let mut words = line.split_whitespace().skip(1);
+    match (words.next(), words.next().and_then(|bytes| bytes.parse().ok())) {
+        (Some("blob"), Some(bytes)) => Ok(bytes),
+        _ => Err(io::Error::other(format!("an object is missing: {}", line.trim_end()))),
+    }
+}
+
+fn make_parent(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)
+}
+
+/// A file that is there already is an error: a tree has each name once.
+fn write_file(path: &Path, kind: Kind, content: &mut dyn Read) -> io::Result<()> {
+    make_parent(path)?;
+    let mode = if kind == Kind::Program { 0o755 } else { 0o644 };
+    let file = fs::File::options().write(true).create_new(true).mode(mode).open(path)?;
+    let mut file = BufWriter::new(file);
+    io::copy(content, &mut file)?;
+    file.flush()
+}
+
+fn kind_of(path: &Path) -> Option<Kind> {
+    let metadata = fs::symlink_metadata(path).ok()?;
+    match (metadata.is_file(), metadata.is_symlink()) {
+        (true, _) if metadata.permissions().mode() & 0o100 != 0 => Some(Kind::Program),
+        (true, _) => Some(Kind::File),
+        (_, true) => Some(Kind::Link),
+        _ => None,
+    }
+}
+
+/// What lies below `root` and is not expected: git knows no folder without files, so an empty one is not either.
+fn beside(root: &Path, within: &Path, expected: &BTreeSet<PathBuf>) -> io::Result<Option<PathBuf>> {
+    for found in fs::read_dir(root.join(within))? {
+        let found = found?;
+        let path = within.join(found.file_name());
+        let is_folder = found.file_type()?.is_dir();
+        // Sorted by their parts, the files in a folder follow it.
+        let leads_on =
+            is_folder && expected.range(path.clone()..).next().is_some_and(|next| next.starts_with(&path));
+        let inner = if leads_on {
+            beside(root, &path, expected)?
+        } else {
+            (!expected.contains(&path)).then_some(path)
+        };
+        if inner.is_some() {
+            return Ok(inner);
+        }
+    }
+    Ok(None)
+}
+
+/// As git names an object: the hash of its type, its length and its content.
+pub(super) fn object_id(format: ObjectFormat, kind: &str, content: &[u8]) -> String {
+    let mut hash = digest::Context::new(algorithm(format));
+    hash.update(format!("{kind} {}\0", content.len()).as_bytes());
+    hash.update(content);
+    hex(hash.finish().as_ref())
+}
+
+fn file_id(format: ObjectFormat, path: &Path) -> io::Result<String> {
+    let mut file = fs::File::open(path)?;
+    let mut hash = digest::Context::new(algorithm(format));
+    hash.update(format!("blob {}\0", file.metadata()?.len()).as_bytes());
+    hash_rest(&mut file, &mut hash)?;
+    Ok(hex(hash.finish().as_ref()))
+}
+
+pub(super) fn hash_rest(file: &mut impl Read, hash: &mut digest::Context) -> io::Result<()> {
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(()),
+            bytes => hash.update(&buffer[..bytes]),
+        }
+    }
+}
+
+/// SHA-1 is git's choice, not one for secrecy.
+fn algorithm(format: ObjectFormat) -> &'static digest::Algorithm {
+    match format {
+        ObjectFormat::Sha1 => &digest::SHA1_FOR_LEGACY_USE_ONLY,
+        ObjectFormat::Sha256 => &digest::SHA256,
+    }
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn bytes_of_hex(text: &str) -> impl Iterator<Item = u8> + '_ {
+    text.as_bytes().chunks(2).filter_map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
+}
+
+#[cfg(test)]
+#[path = "tree_tests.rs"]
+mod tests;

@@ -1,0 +1,42 @@
+//! Rule for what is shipped: git is started in one place, where no configuration of a repository can become a command.
+//!
+//! Reads lines: the literal `"git"` in Rust, in a comment or before the tests of a file.
+
+use super::{File, Finding};
+
+/// Where git is started, and where it is a word of somebody's Dockerfile.
+const MAY_NAME_IT: [&str; 2] = ["crates/service/src/git/", "crates/service/src/adopt/command.rs"];
+
+pub(super) fn check(file: &File) -> Vec<Finding> {
+    let is_shipped =
+        file.path.starts_with("crates/") && file.path.contains("/src/") && file.extension() == "rs";
+    let is_test = file.name().ends_with("tests.rs") || file.path.contains("/tests/");
+    if !is_shipped || is_test || MAY_NAME_IT.iter().any(|path| file.path.starts_with(path)) {
+        return Vec::new();
+    }
+    let code = file.text.split("#[cfg(test)]").next().unwrap_or_default();
+    let names_it = |(_, line): &(usize, &str)| line.contains("\"git\"");
+    let lines = code.lines().enumerate().filter(names_it);
+    let fix = "ask by service::git, which obeys no configuration of a repository";
+    lines.map(|(index, _)| Finding::new(&file.path, index + 1, "starts git", fix)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn git_is_started_in_one_place() {
+        let text = "fn a() {\n    Command::new(\"git\");\n}\n#[cfg(test)]\nmod tests {\n    Command::new(\"git\");\n}\n";
+        let lines = |path: &str| {
+            let file = File { path: path.to_owned(), text: text.to_owned() };
+            check(&file).iter().map(|finding| finding.line).collect::<Vec<_>>()
+        };
+        assert_eq!(lines("crates/cli/src/command/init/mod.rs"), [2]);
+        for path in
+            ["crates/service/src/git/mod.rs", "crates/cli/tests/e2e/trust.rs", "xtask/src/tidy.rs", "a.md"]
+        {
+            assert_eq!(lines(path), [0; 0], "{path}");
+        }
+    }
+}
