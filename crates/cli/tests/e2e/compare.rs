@@ -6,7 +6,9 @@ use std::fs;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{Ended, USUAL, Workspace, experiment, fact, git, journal, manifest, rows, send, within};
+use crate::support::{
+    Ended, USUAL, Workspace, experiment, fact, git, home, journal, manifest, rows, send, within,
+};
 
 /// As many blocks as the looks of a short comparison take: 12, with looks after 4, 5, 6, 9 and 12.
 fn workspace(services: &[(&str, &str)]) -> Workspace {
@@ -172,7 +174,7 @@ fn revisions_of_a_folder_are_built_apart_and_compared() {
     let candidate = contender("Candidate");
     assert!(candidate.starts_with("mine@topic, ") && candidate.contains("commit "), "{candidate}");
     assert!(!root.join("services/fake/mine/built").exists(), "the work tree is not built in");
-    assert_eq!(fs::read_dir(root.join(".tare/revisions")).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(home(root).join("revisions")).unwrap().count(), 2);
 
     // Built already: a second `mkdir` would fail. One revision against itself is no regression.
     let same = ["services/fake/mine", "--revisions", "main..main", "--delta", "50%"];

@@ -95,12 +95,12 @@ fn what_a_pull_changes_is_asked_for_again() {
     let refused = tare(root, &["verify", "honest"]).expect(1);
     assert!(refused.stderr.contains("builds: touch ran"), "{refused}");
     assert!(!root.join("services/fake/honest/ran").exists());
-    workspace.service("honest", &format!("{honest}[run.env]\nLD_PRELOAD = \"./evil.so\"\n"));
+    workspace.service("honest", &honest.replace("FAKE = ", "LD_PRELOAD = \"./evil.so\", FAKE = "));
     let refused = tare(root, &["verify", "honest"]).expect(1);
     assert!(
         refused.stderr.contains("LD_PRELOAD=./evil.so") && refused.stderr.contains("in place of"),
         "{refused}"
     );
     let shown = tare(root, &["trust", "--show"]).expect(0);
-    assert!(shown.stdout.contains("starts: LD_PRELOAD=./evil.so "), "{shown}");
+    assert!(shown.stdout.contains("LD_PRELOAD=./evil.so "), "{shown}");
 }

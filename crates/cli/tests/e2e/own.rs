@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::support::{Ended, PROGRAM, Workspace, git, start};
+use crate::support::{Ended, PROGRAM, Workspace, git, home, start};
 
 /// The command of a fake service in this mode.
 fn command(mode: &str) -> String {
@@ -131,38 +131,39 @@ fn experiments_have_names_and_other_catalogues_take_part() {
 }
 
 /// A repository of a service that answers slower on the branch `topic`.
-fn repository() -> tempfile::TempDir {
+fn repository() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
-    git(folder.path(), &["init", "--quiet", "--initial-branch=main"]);
+    let root = folder.path().join("checkout");
+    for folder in [&root, &folder.path().join("home")] {
+        fs::create_dir(folder).unwrap();
+    }
+    git(&root, &["init", "--quiet", "--initial-branch=main"]);
     for (mode, branch) in [("correct", "main"), ("burns-cpu", "topic")] {
         let text = format!("#!/bin/sh\nFAKE={mode} exec {}\n", PROGRAM.display());
-        fs::write(folder.path().join("serve.sh"), text).unwrap();
-        git(folder.path(), &["checkout", "--quiet", "-B", branch]);
-        git(folder.path(), &["add", "."]);
-        git(folder.path(), &["commit", "--quiet", "-m", mode]);
+        fs::write(root.join("serve.sh"), text).unwrap();
+        git(&root, &["checkout", "--quiet", "-B", branch]);
+        git(&root, &["add", "."]);
+        git(&root, &["commit", "--quiet", "-m", mode]);
     }
-    folder
+    (folder, root)
 }
 
 fn gate(folder: &Path, variables: &[(&str, &str)]) -> Output {
     let script = crate::support::real_root().join("scripts/gate.sh");
     let mut command = Command::new("sh");
     command.arg(script).current_dir(folder).env("TARE", env!("CARGO_BIN_EXE_tare"));
-    command
-        .env("TARE_HOME", folder.join(".tare/home"))
-        .env("GATE_SERVICE", "sh serve.sh")
-        .env("GATE_GET", "/");
+    command.env("TARE_HOME", home(folder)).env("GATE_SERVICE", "sh serve.sh").env("GATE_GET", "/");
     command.envs(variables.iter().copied()).output().unwrap()
 }
 
 #[test]
 fn a_gate_has_its_place_in_the_file_of_the_repository() {
-    let repository = repository();
+    let (_folder, repository) = repository();
     let write = |gate: &str| {
         let service = "format = \"1.0\"\n[service.shop]\ncommand = \"sh serve.sh\"\n";
-        fs::write(repository.path().join("tare.toml"), format!("{service}{gate}")).unwrap();
+        fs::write(repository.join("tare.toml"), format!("{service}{gate}")).unwrap();
     };
-    let compare = |words: &[&str]| tare(repository.path(), &[&["compare"], words].concat());
+    let compare = |words: &[&str]| tare(&repository, &[&["compare"], words].concat());
     write(
         "[gate.shop]\nservice = \"shop\"\nbase = \"main\"\nget = [\"/\"]\nbudget = \"20s\"\nmetrics = [\"cpu\"]\n",
     );
@@ -183,15 +184,15 @@ fn a_gate_has_its_place_in_the_file_of_the_repository() {
 
 #[test]
 fn the_gate_names_what_a_shallow_clone_lacks() {
-    let repository = repository();
-    let ended = gate(repository.path(), &[("GATE_BASE", "origin/main")]);
+    let (_folder, repository) = repository();
+    let ended = gate(&repository, &[("GATE_BASE", "origin/main")]);
     let stderr = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(1), "{stderr}");
     assert!(
         stderr.contains("there is no revision \"origin/main\"") && stderr.contains("fetch-depth: 0"),
         "{stderr}"
     );
-    let ended = gate(repository.path(), &[("GATE_FAIL_ON", "anything")]);
+    let ended = gate(&repository, &[("GATE_FAIL_ON", "anything")]);
     let stderr = String::from_utf8_lossy(&ended.stderr);
     assert!(ended.status.code() == Some(1) && stderr.contains("regression, worse, inconclusive"), "{stderr}");
 }

@@ -4,7 +4,7 @@ use std::{fs, path::Path, process::Command};
 
 use rustix::process::Signal;
 
-use crate::support::{Ended, Running, USUAL, Workspace, git, manifest, send, start_under, within};
+use crate::support::{Ended, Running, USUAL, Workspace, git, home, manifest, send, start_under, within};
 
 /// Where its authors publish it: there is no such host.
 const PUBLISHED: &str = "ssh://git@frame.invalid/frame.git";
@@ -48,7 +48,7 @@ impl Bench {
 
     /// What lies in the cache of the tree.
     fn cached(&self) -> Vec<String> {
-        let folder = self.workspace.root().join(".tare/home/sources").join(&self.tree);
+        let folder = home(self.workspace.root()).join("sources").join(&self.tree);
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         entries.map(|entry| entry.file_name().into_string().unwrap()).collect()
     }

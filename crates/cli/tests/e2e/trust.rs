@@ -6,7 +6,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::support::{Ended, Workspace, experiment, git, manifest, start_under};
+use crate::support::{Ended, Workspace, experiment, git, home, manifest, start_under};
 
 /// A repository whose every command leaves a file behind.
 fn repository() -> Workspace {
@@ -95,7 +95,7 @@ fn a_terminal_is_asked() {
         let tare = format!("{} verify honest --contract hello; echo status $?", env!("CARGO_BIN_EXE_tare"));
         let mut script = Command::new("script");
         script.args(["--quiet", "--command", &tare, "/dev/null"]).current_dir(workspace.root());
-        script.env("TARE_HOME", workspace.root().join(".tare/home")).env("SHELL", "/bin/sh");
+        script.env("TARE_HOME", home(workspace.root())).env("SHELL", "/bin/sh");
         script.env_remove("TARE_TRUST").stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = script.spawn().expect("`script` is in the package bsdutils");
         child.stdin.take().unwrap().write_all(answer.as_bytes()).unwrap();

@@ -10,7 +10,7 @@ use std::{
 use serde_json::Value;
 use tare_engines::{Guarded, SlurmCluster};
 
-use crate::support::{Workspace, within};
+use crate::support::{Workspace, home, within};
 
 /// A second or two of measuring: the reference and itself again.
 pub const EXPERIMENT: &str = r#"format   = "1.0"
@@ -88,7 +88,7 @@ impl Site {
             command.env_remove(steering);
         }
         command.args(words.split(' ')).current_dir(root).stdin(Stdio::null());
-        command.env("TARE_HOME", root.join(".tare/home")).env("TARE_TRUST", "1");
+        command.env("TARE_HOME", home(root)).env("TARE_TRUST", "1");
         command.env("TARE_CPU_REALM", format!("cluster-{}", std::process::id()));
         command.env("SLURM_CONF", self.slurm.cluster.config()).output().unwrap()
     }

@@ -3,7 +3,7 @@
 use std::{
     fs,
     net::TcpStream,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
 
@@ -45,7 +45,8 @@ impl Version {
 }
 
 pub struct Shop {
-    folder: TempDir,
+    path: PathBuf,
+    _folder: TempDir,
 }
 
 impl Shop {
@@ -54,7 +55,12 @@ impl Shop {
         if !has_program(test, "node") {
             return None;
         }
-        let shop = Shop { folder: tempfile::Builder::new().prefix("shop").tempdir().unwrap() };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("shop");
+        for folder in [&path, &folder.path().join("home")] {
+            fs::create_dir(folder).unwrap();
+        }
+        let shop = Shop { path, _folder: folder };
         shop.write("server.js", &Version::Cheap.source());
         Some(shop)
     }
@@ -101,7 +107,7 @@ impl Shop {
     }
 
     pub fn path(&self) -> &Path {
-        self.folder.path()
+        &self.path
     }
 
     pub fn start(&self, words: &[&str]) -> Running {

@@ -2,7 +2,7 @@
 
 use std::{
     fmt, fs,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
     sync::atomic::{AtomicU32, Ordering},
     time::Duration,
@@ -41,6 +41,13 @@ pub struct Ended {
     pub stderr: String,
 }
 
+/// Where builds and revisions of a folder lie: beside it if there is such a place, since revisions are not taken out into the
+/// repository that they are of.
+pub fn home(folder: &Path) -> PathBuf {
+    let beside = folder.with_file_name("home");
+    if beside.is_dir() { beside } else { folder.join(".tare/home") }
+}
+
 /// Starts `tare WORDS` in a folder, told nothing by the environment that a user would not be. Checkouts that are made for
 /// a test cache their builds in themselves, the real one where its user does.
 pub fn start(folder: &Path, words: &[&str]) -> Running {
@@ -61,7 +68,7 @@ pub fn start_under(wrapper: &[&str], folder: &Path, words: &[&str]) -> Running {
         command.env_remove(steering);
     }
     if folder != real_root() {
-        command.env("TARE_HOME", folder.join(".tare/home"));
+        command.env("TARE_HOME", home(folder));
     }
     // Those of others, and of other tests, are not waited for; a test that is about waiting has a realm of its own.
     if std::env::var_os(REALM).is_none() {

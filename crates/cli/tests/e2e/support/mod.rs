@@ -7,8 +7,8 @@ mod processes;
 mod workspace;
 
 #[allow(unused_imports, reason = "only the end-to-end tests use it")]
-pub use command::start_under;
-pub use command::{Ended, Running, USUAL, start};
+pub use command::{Ended, Running, USUAL, home, start};
+pub use command::{Ended, Running, USUAL, home, start};
 #[allow(unused_imports, reason = "only the end-to-end tests use it")]
 pub use fake::Fake;
 pub use fake::PROGRAM;

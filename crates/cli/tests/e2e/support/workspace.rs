@@ -81,13 +81,19 @@ pub fn experiment(services: &[&str], blocks: usize) -> String {
 
 /// A checkout of fake services with the real contracts.
 pub struct Workspace {
-    folder: TempDir,
+    root: PathBuf,
+    _folder: TempDir,
 }
 
 impl Workspace {
     /// With services of these names and modes.
     pub fn new(services: &[(&str, &str)]) -> Workspace {
-        let workspace = Workspace { folder: tempfile::tempdir().unwrap() };
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("checkout");
+        for folder in [&root, &folder.path().join("home")] {
+            fs::create_dir(folder).unwrap();
+        }
+        let workspace = Workspace { root, _folder: folder };
         for entry in fs::read_dir(real_root().join("contracts")).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_str().unwrap();
@@ -102,7 +108,7 @@ impl Workspace {
     }
 
     pub fn root(&self) -> &Path {
-        self.folder.path()
+        &self.root
     }
 
     /// Writes a file, and the folders it needs.

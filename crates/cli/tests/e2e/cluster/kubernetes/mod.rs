@@ -16,7 +16,7 @@ use std::{
 use serde_json::Value;
 use tare_engines::{Guarded, KubernetesCluster, Programs, pack_image};
 
-use crate::support::{Running, Workspace, start_under, within};
+use crate::support::{Running, Workspace, home, start_under, within};
 
 const TEST: &str = "batches and loads on Kubernetes";
 /// No state of a job is waited for any longer: three jobs have one CPU together.
@@ -127,7 +127,7 @@ impl Bench {
             command.env_remove(steering);
         }
         command.args(words.split(' ')).current_dir(root).stdin(Stdio::null());
-        command.env("TARE_HOME", root.join(".tare/home")).env("TARE_TRUST", "1");
+        command.env("TARE_HOME", home(root)).env("TARE_TRUST", "1");
         command.env("KUBECONFIG", self.kubernetes.cluster.guest_kubeconfig()).output().unwrap()
     }
 
