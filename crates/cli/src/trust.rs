@@ -24,8 +24,8 @@ pub(crate) fn ask<'s>(
 ) -> anyhow::Result<()> {
     let services: Vec<&Service> = services.into_iter().collect();
     for folder in workspace.not_allowed(services.iter().copied()) {
-        let within = services.iter().copied().filter(|service| service.folder.starts_with(&folder));
-        let commands = commands(within);
+        let of_folder = services.iter().copied().filter(|service| workspace.unit_of_trust(service) == folder);
+        let commands = commands(of_folder);
         let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
         if !is_terminal {
             bail!("{}", refusal(&folder, &commands));

@@ -181,6 +181,11 @@ impl Workspace {
         self.own.join(name)
     }
 
+    /// Where trees of revisions are taken out: not below the repository, whose packages a lookup upwards would find.
+    pub fn trees(&self) -> PathBuf {
+        self.home.join("revisions")
+    }
+
     pub fn store(&self) -> Store {
         Store::new(&self.home)
     }
@@ -195,10 +200,19 @@ impl Workspace {
         let trust = self.trust();
         let services = services.into_iter().filter(|_| !self.trusts_all);
         let written = services.filter(|service| !service.typed && service.running.is_none());
+        written.map(|service| self.unit_of_trust(service)).filter(|folder| !trust.covers(folder)).collect()
+    }
+
+    /// The folder as which the files that a service is of are allowed.
+    pub fn unit_of_trust(&self, service: &Service) -> PathBuf {
+        let work_tree = service.apart.as_ref().map(|apart| apart.work_tree());
         let is_own = |folder: &Path| folder.starts_with(&self.root) || folder.starts_with(&self.own);
-        let unit =
-            |service: &Service| if is_own(&service.folder) { &self.root } else { &service.folder }.clone();
-        written.map(unit).filter(|folder| !trust.covers(folder)).collect()
+        match work_tree {
+            _ if is_own(&service.folder) => self.root.clone(),
+            Some(work_tree) if self.root.starts_with(work_tree) => self.root.clone(),
+            Some(work_tree) => work_tree.to_owned(),
+            None => service.folder.clone(),
+        }
     }
 }
 
@@ -235,6 +249,7 @@ fn first_home(given: Option<PathBuf>, cache: Option<PathBuf>, user: Option<PathB
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::apart::Apart;
 
     #[test]
     fn builds_are_cached_where_the_user_says_or_caches_lie() {
@@ -311,5 +326,19 @@ mod tests {
         assert!(at(999) < at(1_000) && at(1_000) < at(1_001), "to the millisecond");
         assert_eq!(at(1).file_name().unwrap(), "19700101T000000.001Z-hello");
         assert!(at(1).parent().unwrap().ends_with(".tare/runs"));
+    }
+
+    #[test]
+    fn revisions_are_allowed_with_the_repository_that_they_are_of() {
+        let root = repository("[service.shop]\ncommand = \"x\"\n");
+        let top = root.path().canonicalize().unwrap();
+        std::fs::create_dir(top.join(".git")).unwrap();
+        let workspace = open(&top).unwrap();
+        let mut service = workspace.catalogue.get("shop").unwrap().clone();
+        service.folder = PathBuf::from("/home/revisions/1a2b");
+        assert_eq!(workspace.unit_of_trust(&service), service.folder, "a folder elsewhere is itself");
+        service.apart = Some(Apart::new(&top, Path::new("/home/builds"), []).into());
+        assert_eq!(workspace.unit_of_trust(&service), top);
+        assert_eq!(workspace.not_allowed([&service]), BTreeSet::from([top]));
     }
 }

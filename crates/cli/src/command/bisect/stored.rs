@@ -26,6 +26,9 @@ pub(super) struct StoredQuestion {
     pub budget_ns: Option<u64>,
     #[serde(flatten)]
     pub load: LoadOptions,
+    /// What builds each commit, if the user said so.
+    #[serde(default)]
+    pub build: Option<String>,
     /// Whether the contract is one that was learned: it lies in the same folder.
     pub is_learned: bool,
     /// Where the service lies.
