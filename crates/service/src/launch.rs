@@ -168,7 +168,11 @@ pub fn launch(
     }
     if let Some(apart) = &service.apart {
         let given = variables(service, settings, &backing, address.port()).0;
-        let proved = apart.prove(&process.in_use(), &[service.tree(), &service.build_root, folder], &given);
+        // What Tare lends it lies in the run.
+        let lent = given.iter().skip(service.environment().0.len()).map(|(_, value)| PathBuf::from(value));
+        let own = [service.tree(), &service.build_root, folder].map(Path::to_owned);
+        let own: Vec<PathBuf> = own.into_iter().chain(lent.filter(|path| path.is_absolute())).collect();
+        let proved = apart.prove(&process.in_use(), &own, &given);
         proved.map_err(|source| LaunchError::Apart { service: service.id.clone(), source })?;
     }
     let address = reached_at(settings.serve_on, address)?;

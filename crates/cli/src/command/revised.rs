@@ -87,8 +87,7 @@ impl Revised {
     pub(super) fn at(&mut self, workspace: &mut Workspace, end: &str) -> anyhow::Result<Row> {
         let is_own = self.now.service.style == Style::Own;
         let needed = (!is_own).then_some("service.toml");
-        let revision =
-            revisions::take_out(&self.now.service.folder, end, &workspace.trees(), needed)?;
+        let revision = revisions::take_out(&self.now.service.folder, end, &workspace.trees(), needed)?;
         let within = self.apart.within(&self.now.service.folder);
         let tree = revision.folder.ancestors().nth(within.components().count()).unwrap_or(&revision.folder);
         let mut row = match is_own {
@@ -123,17 +122,17 @@ impl Revised {
         self.apart.check_words(&words, within)?;
         install::check_paths(tree, within)?;
         let planned = install::plan(tree, within, &service.run.command);
-        let installs = match service.build.is_empty() && service.style == Style::Own {
-            true => planned?,
-            // It is built as its file says, or as the user does.
-            false => planned.unwrap_or_default(),
-        };
-        if service.style == Style::Own {
-            service.build_root = tree.to_owned();
-            enter(service, &installs);
-        }
         let mut apart = self.apart.clone();
         let is_of_git = tree != apart.work_tree();
+        let is_own = service.style == Style::Own;
+        if is_own {
+            service.build_root = tree.to_owned();
+        }
+        // Else it is built as its file or the user says; and the work tree is as it is.
+        let installs = match is_own && is_of_git && service.build.is_empty() {
+            true => enter(service, planned?),
+            false => planned.unwrap_or_default(),
+        };
         if is_of_git {
             apart.check_above(tree)?;
             apart.among(tree.parent().unwrap_or(tree));
@@ -152,7 +151,7 @@ impl Revised {
         let mut notes = Vec::new();
         for install in installs {
             let steps: Vec<String> = install.steps.iter().map(|step| step.command.join(" ")).collect();
-            if install.steps.iter().all(|step| build.contains(step)) {
+            if !build.is_empty() && install.steps.iter().all(|step| build.contains(step)) {
                 let (lock, steps) = (install.lock.display(), steps.join(" && "));
                 notes.push(format!("each revision has the packages of its own {lock}, by `{steps}`"));
             }
@@ -216,14 +215,12 @@ impl Locks {
 }
 
 /// The steps that install the packages are those of a repository: they are asked for as such.
-fn enter(service: &mut Service, installs: &[Install]) {
-    if !service.build.is_empty() || installs.is_empty() {
-        return;
-    }
+fn enter(service: &mut Service, installs: Vec<Install>) -> Vec<Install> {
     service.build = installs.iter().flat_map(|install| install.steps.clone()).collect();
-    service.requires.extend(installs.iter().flat_map(|install| install.tools.clone()));
+    service.requires = installs.iter().flat_map(|install| install.tools.clone()).collect();
     service.steps_elsewhere = true;
-    service.typed = false;
+    service.typed &= installs.is_empty();
+    installs
 }
 
 /// The same command, in the folder of the revision.

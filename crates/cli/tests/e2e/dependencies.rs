@@ -6,7 +6,7 @@ use std::{fs, path::Path, process::Command, time::Duration};
 use tare_host::fixture::has_program;
 use tempfile::TempDir;
 
-use crate::support::{Ended, git, start};
+use crate::support::{Ended, git, start_under};
 
 /// Time limit for tools that bring packages and compile them, twice.
 const PATIENCE: Duration = Duration::from_secs(400);
@@ -19,7 +19,8 @@ pub(crate) struct Repository {
 
 impl Repository {
     pub(crate) fn new() -> Repository {
-        let [folder, home] = ["work", "home"].map(|name| tempfile::Builder::new().prefix(name).tempdir().unwrap());
+        let [folder, home] =
+            ["work", "home"].map(|name| tempfile::Builder::new().prefix(name).tempdir().unwrap());
         git(folder.path(), &["init", "--quiet", "--initial-branch=main"]);
         Repository { folder, home }
     }
@@ -56,7 +57,15 @@ impl Repository {
 
     /// With the words alone, by which Tare keeps its builds below the repository.
     pub(crate) fn tare_plain(&self, words: &[&str]) -> Ended {
-        start(self.path(), words).end_within(PATIENCE)
+        // What a user has set for the work tree is not for revisions.
+        let inner = |path: &str| self.path().join(path).display().to_string();
+        let variables = [
+            format!("NODE_PATH={}", inner("node_modules")),
+            format!("PYTHONPATH={}", inner(".venv/lib/python3/site-packages")),
+            format!("VIRTUAL_ENV={}", inner(".venv")),
+        ];
+        let wrapper: Vec<&str> = ["env"].into_iter().chain(variables.iter().map(String::as_str)).collect();
+        start_under(&wrapper, self.path(), words).end_within(PATIENCE)
     }
 
     pub(crate) fn compare(&self, command: &str, words: &[&str]) -> Ended {
@@ -65,10 +74,18 @@ impl Repository {
     }
 
     /// The baseline answers with the version `old`, the candidate with `new`, and both are named.
-    pub(crate) fn each_has_its_own(&self, command: &str, words: &[&str], [old, new]: [&str; 2], change: &str) {
+    pub(crate) fn each_has_its_own(
+        &self,
+        command: &str,
+        words: &[&str],
+        [old, new]: [&str; 2],
+        change: &str,
+    ) {
         let ended = self.compare(command, &[words, &["--out", "out"]].concat()).expect(2);
         let learned = fs::read_to_string(self.path().join("out/contracts/learned.toml")).unwrap();
         assert!(learned.contains(old) && !learned.contains(new), "{learned}");
+        let unset = ["NODE_PATH", "PYTHONPATH", "VIRTUAL_ENV"].iter().all(|name| ended.stderr.contains(name));
+        assert!(ended.stderr.contains("note: revisions run without ") && unset, "{ended}");
         let left_out = ended.line_of_stderr(&format!("left out {command}@HEAD: "));
         assert!(left_out.contains(new), "{left_out}");
         assert!(ended.stderr.contains(&format!(": {change}")), "{ended}");
@@ -113,6 +130,14 @@ fn of_pip() {
     assert!(refused.stderr.contains("as .venv/bin/python, and each has its own"), "{refused}");
     fs::remove_dir_all(repository.path().join("out")).unwrap();
     repository.each_has_its_own(".venv/bin/python app.py", &[], versions, "six 1.15.0 -> 1.16.0");
+    // A path that no word of the command shows is seen once the service has answered.
+    repository.write("serve.sh", &format!("exec {} app.py\n", venv.display()));
+    repository.commit("a path");
+    repository.write("README.md", "a shop");
+    repository.commit("the same path");
+    let seen = repository.compare("sh serve.sh", &[]).expect(1);
+    let wanted = format!("it works with {}, which is of your work tree", venv.display());
+    assert!(seen.stderr.contains(&wanted), "{seen}");
 }
 
 #[test]

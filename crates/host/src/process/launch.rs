@@ -344,6 +344,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_is_not_inherited_may_be_given_another_value() {
+        let folder = tempfile::tempdir().unwrap();
+        let launch = Launch {
+            unset: ["LEFT", "GIVEN"].map(str::to_owned).to_vec(),
+            env: vec![("GIVEN".to_owned(), "own".to_owned())],
+            ..launch_in(folder.path(), &["env"])
+        };
+        let command = command(&launch, Path::new("env"), None).unwrap();
+        let value = |wanted: &str| command.get_envs().find(|(name, _)| *name == wanted).unwrap().1;
+        assert_eq!((value("LEFT"), value("GIVEN")), (None, Some("own".as_ref())));
+    }
+
+    #[test]
     fn cpu_lists_of_the_kernel_are_read() {
         for (list, number, expected) in [
             ("0", 0, true),

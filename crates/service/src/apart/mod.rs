@@ -107,8 +107,7 @@ impl Apart {
     /// One leads into the work tree, or out of every tree.
     pub fn check_words(&self, words: &[String], within: &Path) -> Result<(), ApartError> {
         for word in words {
-            if let Some(found) = variables::leading_into(word, &self.work_tree) {
-                let inner = files::resolved(Path::new(found));
+            if let Some((found, inner)) = variables::leading_into(word, &self.work_tree) {
                 let folder = self.work_tree.join(within);
                 let relative = inner.strip_prefix(&folder).ok().map(|path| path.display().to_string());
                 return Err(ApartError::Word { word: found.to_owned(), relative });
@@ -147,25 +146,26 @@ impl Apart {
         (set, unset.clone())
     }
 
-    /// Whether what the processes of a service work with is its own. What was `given` to it by Tare, as the values of variables, may
-    /// lie elsewhere.
+    /// Whether what the processes of a service work with is its own: what lies in `own`. They were started with the variables `given`.
     ///
     /// # Errors
     /// A file, a word or a variable leads elsewhere.
-    pub fn prove(&self, in_use: &InUse, own: &[&Path], given: &[(String, String)]) -> Result<(), ApartError> {
-        let given_paths: Vec<&Path> = given.iter().map(|(_, value)| Path::new(value)).collect();
-        let is_given =
-            |path: &Path| given_paths.iter().any(|given| given.is_absolute() && path.starts_with(given));
+    pub fn prove(
+        &self,
+        in_use: &InUse,
+        own: &[PathBuf],
+        given: &[(String, String)],
+    ) -> Result<(), ApartError> {
+        let own: Vec<PathBuf> = own.iter().map(|path| files::resolved(path)).collect();
         let homes = files::homes(&in_use.files);
-        for file in in_use.files.iter().filter(|file| !is_given(file)) {
-            if let Some(whose) = self.whose(file, own, &homes) {
+        for file in &in_use.files {
+            if let Some(whose) = self.whose(file, &own, &homes) {
                 return Err(ApartError::Foreign { file: file.clone(), whose });
             }
         }
         for word in &in_use.words {
-            let leads = variables::leading_into(word, &self.work_tree).map(PathBuf::from);
-            let leads = leads.filter(|path| !is_given(path) && self.whose(path, own, &homes).is_some());
-            if let Some(file) = leads {
+            let leads = variables::leading_into(word, &self.work_tree).map(|(_, path)| path);
+            if let Some(file) = leads.filter(|path| self.whose(path, &own, &homes).is_some()) {
                 return Err(ApartError::Foreign { file, whose: Whose::WorkTree });
             }
         }
@@ -175,7 +175,7 @@ impl Apart {
             !is_own(name, value)
                 && !variables::is_kept(name)
                 && variables::leading_into(value, &self.work_tree)
-                    .is_some_and(|path| self.whose(Path::new(path), own, &homes).is_some())
+                    .is_some_and(|(_, path)| self.whose(&path, &own, &homes).is_some())
         });
         foreign.map_or(Ok(()), |variable| Err(ApartError::Variable { variable: variable.clone() }))
     }
@@ -198,7 +198,8 @@ impl Apart {
                 _ => Vec::new(),
             };
             for to in targets {
-                let whose = self.whose(&to, &[tree], &[]).or_else(|| files::of_packages(path, &to, tree));
+                let whose =
+                    self.whose(&to, &[tree.to_owned()], &[]).or_else(|| files::of_packages(path, &to, tree));
                 if let Some(whose) = whose {
                     return Err(ApartError::Link { link: path.to_owned(), to, whose });
                 }
@@ -208,7 +209,7 @@ impl Apart {
     }
 
     /// Whose a file is that is not the service's own, and neither the system's.
-    fn whose(&self, file: &Path, own: &[&Path], homes: &[PathBuf]) -> Option<Whose> {
+    fn whose(&self, file: &Path, own: &[PathBuf], homes: &[PathBuf]) -> Option<Whose> {
         if own.iter().any(|own| file.starts_with(own)) {
             return None;
         }

@@ -99,6 +99,10 @@ fn words_that_lead_into_the_work_tree_are_refused_with_those_that_do_not() {
     ] {
         assert!(check(&["x", &word]).unwrap_err().contains("leads into your work tree"), "{word}");
     }
+    // As the program of a virtual environment is.
+    symlink("/usr/bin/env", work.join("python")).unwrap();
+    let python = work.join("python").display().to_string();
+    assert!(check(&[&python, "a.py"]).unwrap_err().contains("leads into your work tree"));
     assert!(check(&["node", "../../a.js"]).unwrap_err().contains("leads out of the repository"));
     let beside = format!("{}-other/a.js", work.display());
     assert_eq!(check(&["node", "../a.js", "/usr/lib/x.js", &beside, "http://127.0.0.1/x"]), Ok(()));
@@ -112,8 +116,8 @@ fn what_processes_work_with_is_theirs_or_the_systems() {
     let prove = |path: &Path| {
         let files = ["/usr/bin/node".into(), "/root/.nvm/v20/bin/node".into(), path.to_owned()].into();
         let in_use = InUse { files, ..InUse::default() };
-        let given = [("TABLE".to_owned(), work.join("out/table").display().to_string())];
-        own.prove(&in_use, &[&tree, &work.join("out/logs")], &given).map_err(|error| error.to_string())
+        let of_service = [tree.clone(), work.join("out/logs"), work.join("out/table")];
+        own.prove(&in_use, &of_service, &[]).map_err(|error| error.to_string())
     };
     for fine in [
         tree.join("node_modules/a/a.node"),
@@ -146,12 +150,15 @@ fn words_and_variables_of_processes_lead_nowhere_else() {
     let own = apart(&work, &trees, &[]);
     let python = work.join(".venv/bin/python").display().to_string();
     let prove =
-        |in_use: InUse| own.prove(&in_use, &[&trees.join("1")], &[]).map_err(|error| error.to_string());
+        |in_use: InUse| own.prove(&in_use, &[trees.join("1")], &[]).map_err(|error| error.to_string());
     let refused = prove(InUse { words: [python.clone()].into(), ..InUse::default() }).unwrap_err();
     assert!(refused.starts_with(&format!("it works with {python}, which is of your work tree")), "{refused}");
     let variable = format!("PYTHONPATH={}", work.join("lib").display());
     let refused = prove(InUse { variables: [variable.clone()].into(), ..InUse::default() }).unwrap_err();
     assert!(refused.starts_with(&format!("it runs with {variable}")), "{refused}");
+    let given = [("A".to_owned(), work.display().to_string())];
+    let in_use = InUse { variables: [format!("A={}", work.display())].into(), ..InUse::default() };
+    own.prove(&in_use, &[], &given).unwrap();
     let kept = format!("CARGO_HOME={}", work.join(".cargo").display());
     assert_eq!(prove(InUse { variables: [kept, "A=b".to_owned()].into(), ..InUse::default() }), Ok(()));
 }

@@ -102,11 +102,15 @@ pub(super) fn is_kept(name: &str) -> bool {
     KEPT.contains(&name) || name.starts_with("TARE_")
 }
 
-/// The first path in a text that leads into the work tree; not to what Tare itself keeps there.
-pub(super) fn leading_into<'t>(text: &'t str, work_tree: &Path) -> Option<&'t str> {
+/// The first path in a text that leads into the work tree, as it stands there and where it leads; not to what Tare itself keeps there.
+/// A link that lies in the work tree is of it, wherever it leads: so is the `python` of a virtual environment.
+pub(super) fn leading_into<'t>(text: &'t str, work_tree: &Path) -> Option<(&'t str, PathBuf)> {
     let separates = |c: char| c.is_whitespace() || ":=,;\"'()|&<>`".contains(c);
-    text.split(separates).filter(|word| word.starts_with('/')).find(|word| {
-        let path = resolved(Path::new(word));
-        path.starts_with(work_tree) && !path.starts_with(work_tree.join(OWN))
+    let is_inner = |path: &PathBuf| path.starts_with(work_tree) && !path.starts_with(work_tree.join(OWN));
+    text.split(separates).filter(|word| word.starts_with('/')).find_map(|word| {
+        let path = Path::new(word);
+        let link = path.parent().zip(path.file_name()).map(|(folder, name)| resolved(folder).join(name));
+        let found = link.into_iter().chain([resolved(path)]).find(is_inner)?;
+        Some((word, found))
     })
 }

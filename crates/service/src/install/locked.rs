@@ -114,7 +114,8 @@ fn of_yarn(text: &str) -> Pairs {
             let end = key.char_indices().skip(1).find(|(_, c)| *c == '@').map_or(0, |(at, _)| at);
             name = &key[..end];
         } else if let Some(version) = line.strip_prefix("  version").filter(|_| !name.is_empty()) {
-            found.push(pair(name, version.trim_start_matches([':', ' ']).trim_matches('"')));
+            let version = version.trim_start_matches([':', ' ']).trim_matches('"');
+            found.extend((!version.is_empty()).then(|| pair(name, version)));
         }
     }
     found

@@ -353,7 +353,7 @@ mod tests {
             assert!(refused.ends_with(&format!("--build '{remedy}'")), "{refused}");
             assert_eq!(planned(&[(file, text)], "", "sh serve.sh"), Ok(Vec::new()), "who knows what it runs");
         }
-        let files = [("package-lock.json", "{}"), ("package.json", "{}"), ("shop/package.json", NODE.1)];
+        let files = [("package-lock.json", "{}"), NODE, ("shop/package.json", NODE.1)];
         let other = planned(&files, "shop", "node a.js").unwrap_err();
         assert!(other.starts_with("package-lock.json is the lock file of another package"), "{other}");
     }

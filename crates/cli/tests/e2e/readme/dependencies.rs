@@ -32,7 +32,11 @@ fn a_branch_that_upgrades_a_package_is_compared_with_the_version_before() {
     assert!(dry.stdout.contains("build       node server.js@HEAD: npm ci\n"), "{dry}");
     // Packages bring scripts: what installs them is a command of the repository.
     let words = ["compare", "node server.js", "--revisions", "HEAD~1..HEAD", "--get", "/"];
-    let asked = start_under(&["env", "-u", "TARE_TRUST"], repository.path(), &[&words[..], &repository.home()].concat());
+    let asked = start_under(
+        &["env", "-u", "TARE_TRUST"],
+        repository.path(),
+        &[&words[..], &repository.home()].concat(),
+    );
     let asked = asked.end().expect(1);
     assert!(asked.stderr.contains("have not been allowed on this machine"), "{asked}");
     repository.each_has_its_own("node server.js", &[], ["2.0.0", "2.1.3"], "ms 2.0.0 -> 2.1.3");
