@@ -13,6 +13,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::probe::{self, Readiness};
 use crate::{
+    apart::ApartError,
     backing::{Backing, BackingError, BackingGround},
     catalogue::{self, Style},
     contract::{Contract, Table},
@@ -65,6 +66,8 @@ pub enum LaunchError {
          such as by {variable}=... tare ..."
     )]
     Variable { contract: String, variable: String },
+    #[error("{service}: {source}")]
+    Apart { service: String, source: ApartError },
     #[error("{0}")]
     Protocol(String),
     #[error("{service} is asked over TLS, and no certificate was made for it")]
@@ -85,7 +88,7 @@ impl LaunchError {
     pub fn is_of_service(&self) -> bool {
         match self {
             LaunchError::Start(error) => error.why.is_of_service(),
-            LaunchError::Unready(_) | LaunchError::Unreached { .. } => true,
+            LaunchError::Unready(_) | LaunchError::Unreached { .. } | LaunchError::Apart { .. } => true,
             LaunchError::Variable { .. }
             | LaunchError::Protocol(_)
             | LaunchError::NoCertificate { .. }
@@ -162,6 +165,15 @@ pub fn launch(
     })?;
     if process.is_attached() {
         return Ok(Ready { process, address, host, backing, start_up: None });
+    }
+    if let Some(apart) = &service.apart {
+        let given = variables(service, settings, &backing, address.port()).0;
+        // What Tare lends it lies in the run.
+        let lent = given.iter().skip(service.environment().0.len()).map(|(_, value)| PathBuf::from(value));
+        let own = [service.tree(), &service.build_root, folder].map(Path::to_owned);
+        let own: Vec<PathBuf> = own.into_iter().chain(lent.filter(|path| path.is_absolute())).collect();
+        let proved = apart.prove(&process.in_use(), &own, &given);
+        proved.map_err(|source| LaunchError::Apart { service: service.id.clone(), source })?;
     }
     let address = reached_at(settings.serve_on, address)?;
     Ok(Ready { process, address, host: address.to_string(), backing, start_up: Some(waited) })
@@ -251,20 +263,13 @@ fn start(
     stem: &str,
     port: u16,
 ) -> Result<process::Service, StartError> {
-    let mut env: Vec<(String, String)> = service.run.env.clone().into_iter().collect();
-    env.push(("PORT".to_owned(), port.to_string()));
-    env.push(("THREADS".to_owned(), settings.service_settings.threads.to_string()));
-    env.push(("DELAY_MS".to_owned(), settings.service_settings.delay_ms.to_string()));
-    env.extend((settings.serve_on != Ipv4Addr::LOCALHOST).then(everywhere));
-    env.extend(of_protocol(service));
-    env.extend(settings.contract.given_tables().filter_map(Table::variable));
-    env.extend(backing.variables());
-    env.push((PADDING.to_owned(), padding(settings.seed)));
+    let (env, unset) = variables(service, settings, backing, port);
     let launch = Launch {
         name: service.id.clone(),
         command: service.command_for(&settings.contract.name, port),
         dir: service.place.to_path_buf(),
         env,
+        unset,
         cpus: settings.cpus.to_vec(),
         port: Some(port),
         stdout: folder.join(format!("{stem}.stdout")),
@@ -273,6 +278,25 @@ fn start(
         sandbox: sandbox(service, settings.sandbox),
     };
     process::Service::start(&launch, supervisor)
+}
+
+/// The variables that it is started with, and those that it does not inherit.
+fn variables(
+    service: &catalogue::Service,
+    settings: &Settings,
+    backing: &Backing,
+    port: u16,
+) -> (Vec<(String, String)>, Vec<String>) {
+    let (mut env, unset) = service.environment();
+    env.push(("PORT".to_owned(), port.to_string()));
+    env.push(("THREADS".to_owned(), settings.service_settings.threads.to_string()));
+    env.push(("DELAY_MS".to_owned(), settings.service_settings.delay_ms.to_string()));
+    env.extend((settings.serve_on != Ipv4Addr::LOCALHOST).then(everywhere));
+    env.extend(of_protocol(service));
+    env.extend(settings.contract.given_tables().filter_map(Table::variable));
+    env.extend(backing.variables());
+    env.push((PADDING.to_owned(), padding(settings.seed)));
+    (env, unset)
 }
 
 /// What says in which protocol the port is asked; nothing for plain HTTP/1.1.

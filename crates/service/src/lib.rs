@@ -3,6 +3,7 @@
 #![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 
 pub mod adopt;
+pub mod apart;
 pub mod backing;
 pub mod build;
 pub mod catalogue;
@@ -15,6 +16,7 @@ pub mod drive;
 pub mod endurance;
 pub mod footprint;
 mod git;
+pub mod install;
 pub mod launch;
 pub mod learn;
 mod lock;

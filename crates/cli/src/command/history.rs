@@ -16,7 +16,7 @@ use super::{
     asked::{self, AskedOptions},
     compare::contenders,
     load_options::LoadOptions,
-    revised,
+    revised::{BuildOptions, Revised},
     run::{measure, pinning},
     start::StartOptions,
 };
@@ -54,6 +54,8 @@ pub(crate) struct Args {
     /// `express@4.21.2,express@5.1.0`. Each is set in a copy of the service by its own tool: cargo, go, npm or pip
     #[arg(long, value_name = "RELEASES", value_delimiter = ',', conflicts_with = "revisions")]
     releases: Vec<String>,
+    #[command(flatten)]
+    build: BuildOptions,
     /// The contract [default: the first of the service]
     #[arg(long)]
     contract: Option<String>,
@@ -70,23 +72,27 @@ pub(crate) struct Args {
 
 pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
     let mut workspace = global.open()?;
-    let now = revised::one(&mut workspace, &args.service)?;
+    let mut revised = Revised::of(&mut workspace, &args.service, args.build.build.as_deref())?;
     let mut rows = match args.releases.is_empty() {
-        true => of_revisions(&mut workspace, &now, &args.revisions)?,
-        false => of_releases(&now, &args.releases)?,
+        true => of_revisions(&mut workspace, &mut revised, &args.revisions)?,
+        false => of_releases(&revised.now, &args.releases)?,
     };
     if let Some(asked) = args.asked.of(&rows, args.contract.as_deref())? {
         let settings = args.load.service_settings();
         asked::learn_for_run(&mut workspace, &mut rows, &asked, &mut args.start, &settings, NAME)?;
     }
-    let plan = plan(&workspace, &args, &now, &rows)?;
+    let plan = plan(&workspace, &args, &revised.now, &rows)?;
     measure(&workspace, &args.start, plan, rows)
 }
 
-fn of_revisions(workspace: &mut Workspace, now: &Row, words: &[String]) -> anyhow::Result<Vec<Row>> {
-    let names = revisions_of(words, now)?;
+fn of_revisions(
+    workspace: &mut Workspace,
+    revised: &mut Revised,
+    words: &[String],
+) -> anyhow::Result<Vec<Row>> {
+    let names = revisions_of(words, &revised.now)?;
     has_room(&names, "revision", ", or a range such as v1.0..HEAD")?;
-    names.iter().map(|name| revised::at(workspace, now, name)).collect()
+    names.iter().map(|name| revised.at(workspace, name)).collect()
 }
 
 /// The service as it is in the work tree, with these releases of a package.

@@ -1,8 +1,17 @@
-//! A service as it was at a git revision, as a row of a run.
+//! A service as it was at git revisions, each of them a row of a run: built in its own tree, with the packages of its own lock file.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    env, fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use anyhow::{Context, anyhow, ensure};
 use tare_service::{
-    catalogue::{Row, Style},
+    apart::Apart,
+    catalogue::{Row, Service, Step, Style},
+    install::{self, Install},
     protocol,
     revisions::{self, Revision},
     workspace::Workspace,
@@ -10,6 +19,20 @@ use tare_service::{
 
 /// Digits of a commit that a person can tell apart.
 const COMMIT_DIGITS: usize = 12;
+/// How many packages of other versions a title names.
+const CHANGES_NAMED: usize = 3;
+/// Files that name the packages which a service asks for by itself.
+const MANIFESTS: [&str; 6] =
+    ["package.json", "pyproject.toml", "Pipfile", "Cargo.toml", "Gemfile", "composer.json"];
+
+/// How a service at a revision is built, where no file of it says so.
+#[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
+pub(crate) struct BuildOptions {
+    /// The command that builds each revision of a service which is a command, in a copy of its own [default: what installs the
+    /// packages of its lock file, such as `npm ci`]
+    #[arg(long, value_name = "COMMAND")]
+    pub build: Option<String>,
+}
 
 /// A row for each word; `other` says what is wrong with another number of them.
 pub(super) fn named<const N: usize>(
@@ -22,25 +45,187 @@ pub(super) fn named<const N: usize>(
     <[Row; N]>::try_from(rows).map_err(|rows| anyhow!(other(rows.len())))
 }
 
-/// The service that `word` names, as it is in the work tree. One that runs already is of one revision only.
-pub(super) fn one(workspace: &mut Workspace, word: &str) -> anyhow::Result<Row> {
-    let [now] = named(workspace, [word], |_| format!("\"{word}\" is not one service"))?;
-    ensure!(now.service.running.is_none(), "{word} runs already, and is of one revision only");
-    Ok(now)
+/// A service of which revisions are measured.
+pub(super) struct Revised {
+    /// As it is in the work tree.
+    pub now: Row,
+    apart: Apart,
+    /// The lock files of the first revision that was asked for, to which the others are related.
+    first: Option<Locks>,
+    said: BTreeSet<String>,
 }
 
-/// The service `now` at the revision `end`. What it was then is that revision's to say; one that is known by its command is that
-/// command in each.
-pub(super) fn at(workspace: &mut Workspace, now: &Row, end: &str) -> anyhow::Result<Row> {
-    let is_own = now.service.style == Style::Own;
-    let needed = (!is_own).then_some("service.toml");
-    let revision = revisions::take_out(&now.service.folder, end, &workspace.shelf(), needed)?;
-    if is_own {
-        return Ok(of_command(now, &revision));
+/// Lock files by their paths in the tree, and the text of the manifests around them.
+#[derive(Default)]
+struct Locks {
+    revision: String,
+    files: BTreeMap<PathBuf, String>,
+    manifests: String,
+}
+
+impl Revised {
+    /// The service that `word` names, built by the command `build` if there is one. A service that runs already is of one revision
+    /// only.
+    pub(super) fn of(workspace: &mut Workspace, word: &str, build: Option<&str>) -> anyhow::Result<Revised> {
+        let [mut now] = named(workspace, [word], |_| format!("\"{word}\" is not one service"))?;
+        ensure!(now.service.running.is_none(), "{word} runs already, and is of one revision only");
+        if let Some(build) = build {
+            ensure!(
+                now.service.style == Style::Own,
+                "--build: the service.toml of {word} says how it is built"
+            );
+            now.service.built_by(build);
+        }
+        let variables = env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let apart = Apart::new(&now.service.folder, workspace.store().folder(), variables);
+        Ok(Revised { now, apart, first: None, said: BTreeSet::new() })
     }
-    let variant =
-        now.service.id.rsplit_once(':').map(|(_, variant)| format!(":{variant}")).unwrap_or_default();
-    of_manifest(workspace, &revision, &(variant + &protocol::ending(now.service.protocol)))
+
+    /// The service at the revision `end`. What it was then is that revision's to say; one that is known by its command is that
+    /// command in each.
+    pub(super) fn at(&mut self, workspace: &mut Workspace, end: &str) -> anyhow::Result<Row> {
+        let is_own = self.now.service.style == Style::Own;
+        let needed = (!is_own).then_some("service.toml");
+        let revision = revisions::take_out(&self.now.service.folder, end, &workspace.shelf(), needed)?;
+        let within = self.apart.within(&self.now.service.folder);
+        let mut row = match is_own {
+            true => of_command(&self.now, &revision),
+            false => of_manifest(workspace, &revision, &self.variant())?,
+        };
+        let named = || format!("revision \"{}\"", revision.name);
+        self.keep_apart(workspace, &mut row, &revision.root, &within).with_context(named)?;
+        Ok(row)
+    }
+
+    /// The service as it is in the work tree, with what is in no commit.
+    pub(super) fn in_the_work_tree(&mut self, workspace: &Workspace) -> anyhow::Result<Row> {
+        let mut row = Row { label: format!("{}@work-tree", self.now.label), ..self.now.clone() };
+        let (tree, within) = (self.apart.work_tree().to_owned(), self.apart.within(&self.now.service.folder));
+        self.keep_apart(workspace, &mut row, &tree, &within).context("the work tree")?;
+        Ok(row)
+    }
+
+    fn variant(&self) -> String {
+        let service = &self.now.service;
+        let variant = service.id.rsplit_once(':').map(|(_, variant)| format!(":{variant}"));
+        variant.unwrap_or_default() + &protocol::ending(service.protocol)
+    }
+
+    /// Gives the row the packages of its own lock file, and nothing of other trees.
+    fn keep_apart(
+        &mut self,
+        workspace: &Workspace,
+        row: &mut Row,
+        tree: &Path,
+        within: &Path,
+    ) -> anyhow::Result<()> {
+        let service = &mut row.service;
+        let steps = service.build.iter().flat_map(|step| &step.command);
+        let words: Vec<String> =
+            service.run.command.iter().chain(steps).chain(service.run.env.values()).cloned().collect();
+        self.apart.check_words(&words, within)?;
+        install::check_paths(tree, within)?;
+        let planned = install::plan(tree, within, &service.run.command);
+        let mut apart = self.apart.clone();
+        let is_of_git = tree != apart.work_tree();
+        let is_own = service.style == Style::Own;
+        if is_own {
+            service.build_root = tree.to_owned();
+        }
+        // Else it is built as its file or the user says; and the work tree is as it is.
+        let installs = match is_own && is_of_git && service.build.is_empty() {
+            true => enter(service, planned?),
+            false => planned.unwrap_or_default(),
+        };
+        if is_of_git {
+            apart.check_above(tree)?;
+            apart.among(workspace.shelf().folder());
+        }
+        if !service.build.is_empty() {
+            apart.check_above(&self.apart.place_of_a_build())?;
+        }
+        service.apart = Some(Arc::new(apart));
+        self.say(&installs, &row.service.build);
+        self.relate(row, tree, &installs, within);
+        Ok(())
+    }
+
+    /// What the user should know, once.
+    fn say(&mut self, installs: &[Install], build: &[Step]) {
+        let mut notes = Vec::new();
+        for install in installs {
+            let steps: Vec<String> = install.steps.iter().map(|step| step.command.join(" ")).collect();
+            if !build.is_empty() && install.steps.iter().all(|step| build.contains(step)) {
+                let (lock, steps) = (install.lock.display(), steps.join(" && "));
+                notes.push(format!("each revision has the packages of its own {lock}, by `{steps}`"));
+            }
+            if !install.unpinned.is_empty() {
+                let (lock, names) = (install.lock.display(), install.unpinned.join(", "));
+                notes.push(format!("{lock} names no version of {names}: each revision gets what is newest"));
+            }
+        }
+        if !self.apart.left_out().is_empty() {
+            let names = self.apart.left_out().join(", ");
+            notes.push(format!("revisions run without {names}, which would be the same for each"));
+        }
+        for note in notes {
+            if self.said.insert(note.clone()) {
+                tare_host::tell!("note: {note}");
+            }
+        }
+    }
+
+    /// Adds to the title which packages have other versions than in the first revision.
+    fn relate(&mut self, row: &mut Row, tree: &Path, installs: &[Install], within: &Path) {
+        let locks = Locks::read(&row.label, tree, installs, within);
+        let Some(first) = &self.first else {
+            self.first = Some(locks);
+            return;
+        };
+        let changes = first.changes(&locks);
+        if changes.is_empty() {
+            return;
+        }
+        let named = changes.iter().take(CHANGES_NAMED).cloned().collect::<Vec<_>>().join(", ");
+        let others = match changes.len().saturating_sub(CHANGES_NAMED) {
+            0 => String::new(),
+            count => format!(" and {count} others"),
+        };
+        tare_host::tell!("dependencies of {} and {}: {named}{others}", first.revision, row.label);
+        let title = row.service.title.take().map(|title| format!("{title}; ")).unwrap_or_default();
+        row.service.title = Some(format!("{title}dependencies: {named}{others}"));
+    }
+}
+
+impl Locks {
+    fn read(label: &str, tree: &Path, installs: &[Install], within: &Path) -> Locks {
+        let text = |path: &Path| fs::read_to_string(tree.join(path)).unwrap_or_default();
+        let files = installs.iter().map(|install| (install.lock.clone(), text(&install.lock))).collect();
+        let folders: BTreeSet<&Path> =
+            installs.iter().filter_map(|install| install.lock.parent()).chain([within]).collect();
+        let manifests = folders.iter().flat_map(|folder| MANIFESTS.map(|name| text(&folder.join(name))));
+        Locks { revision: label.to_owned(), files, manifests: manifests.collect::<Vec<_>>().join("\n") }
+    }
+
+    /// What the same files of `later` have in other versions.
+    fn changes(&self, later: &Locks) -> Vec<String> {
+        let pairs = later.files.iter().filter_map(|(path, new)| Some((path, self.files.get(path)?, new)));
+        let changes = pairs.flat_map(|(path, old, new)| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            install::changes(&name, old, new, &later.manifests)
+        });
+        changes.map(|change| change.to_string()).collect()
+    }
+}
+
+/// The steps that install the packages are those of a repository: they are asked for as such.
+fn enter(service: &mut Service, installs: Vec<Install>) -> Vec<Install> {
+    service.build = installs.iter().flat_map(|install| install.steps.clone()).collect();
+    service.requires = installs.iter().flat_map(|install| install.tools.clone()).collect();
+    service.steps_elsewhere = true;
+    service.typed &= installs.is_empty();
+    installs
 }
 
 /// The same command, in the folder of the revision.
@@ -72,6 +257,7 @@ fn of_manifest(workspace: &mut Workspace, revision: &Revision, variant: &str) ->
     // Records are kept under the name and a hash; a reader knows the name.
     let name = row.service.name.split('+').next().unwrap_or_default();
     row.label = format!("{name}{variant}@{}", short(&revision.name));
+    row.service.place = revision.place.clone();
     let commit = &revision.commit[..COMMIT_DIGITS.min(revision.commit.len())];
     let title = row.service.title.take().map(|title| format!(", {title}")).unwrap_or_default();
     row.service.title = Some(format!("commit {commit}{title}"));

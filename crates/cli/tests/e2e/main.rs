@@ -12,6 +12,7 @@ mod cheats;
 mod cluster;
 mod compare;
 mod cores;
+mod dependencies;
 mod dist;
 mod docs;
 mod doors;

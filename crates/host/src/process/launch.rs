@@ -35,6 +35,8 @@ pub struct Launch {
     pub dir: PathBuf,
     /// Variables added to the inherited environment (without `PORT`, `THREADS` and `DELAY_MS`).
     pub env: Vec<(String, String)>,
+    /// Variables that it does not inherit.
+    pub unset: Vec<String>,
     /// The CPUs it may use. Empty: all that the starting thread may use.
     pub cpus: Vec<usize>,
     /// The port it will listen on. It must be free before the start, and again after the stop.
@@ -258,7 +260,7 @@ fn command(launch: &Launch, program: &Path, init: Option<&Path>) -> Result<Comma
         command.arg(init::SUBCOMMAND).arg(program);
     }
     command.args(&launch.command[1..]).current_dir(&launch.dir).process_group(0);
-    for variable in SETTINGS {
+    for variable in SETTINGS.into_iter().chain(launch.unset.iter().map(String::as_str)) {
         command.env_remove(variable);
     }
     command.envs(launch.env.iter().map(|(key, value)| (key, value)));
@@ -340,6 +342,19 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn what_is_not_inherited_may_be_given_another_value() {
+        let folder = tempfile::tempdir().unwrap();
+        let launch = Launch {
+            unset: ["LEFT", "GIVEN"].map(str::to_owned).to_vec(),
+            env: vec![("GIVEN".to_owned(), "own".to_owned())],
+            ..launch_in(folder.path(), &["env"])
+        };
+        let command = command(&launch, Path::new("env"), None).unwrap();
+        let value = |wanted: &str| command.get_envs().find(|(name, _)| *name == wanted).unwrap().1;
+        assert_eq!((value("LEFT"), value("GIVEN")), (None, Some("own".as_ref())));
+    }
 
     #[test]
     fn cpu_lists_of_the_kernel_are_read() {

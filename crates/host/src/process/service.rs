@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::{
     attached::{Attached, Server},
     compilers,
+    files::InUse,
     launch::{Launch, StartError, Supervisor},
     outcome::{Exit, FreezeError, Stopped, Unready},
     supervised::{Supervised, TAIL_LINES, TICK},
@@ -54,6 +55,14 @@ impl Service {
         match &self.hold {
             Hold::Supervised(own) => Some(own.pid()),
             Hold::Attached(server) => server.pid(),
+        }
+    }
+
+    /// What its live processes have of files and words now; empty for a server that ran already, whose files are its own matter.
+    pub fn in_use(&self) -> InUse {
+        match &self.hold {
+            Hold::Supervised(own) => InUse::by(&own.pids()),
+            Hold::Attached(_) => InUse::default(),
         }
     }
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 use ::postgres::{Client, Config, NoTls};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use tare_host::process::{self, Ended, Exit, Launch, Limits, Sandbox, Scratch};
+use tare_host::process::{self, Ended, Exit, Launch, Limits, Scratch};
 
 use super::programs::{self, PostgresPrograms};
 use super::{BackingCounts, BackingError, BackingGround};
@@ -300,13 +300,12 @@ fn start_server(
         name: "postgres".to_owned(),
         command: programs::unprivileged(command),
         dir: scratch.path().to_owned(),
-        env: Vec::new(),
         cpus: ground.cpus.to_vec(),
         port: Some(port),
         stdout: log.to_owned(),
         stderr: log.to_owned(),
         append: true,
-        sandbox: Sandbox::default(),
+        ..Launch::default()
     };
     Ok(process::Service::start(&launch, ground.supervisor)?)
 }

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::time::Duration;
 
-use tare_host::process::{self, Launch, Sandbox};
+use tare_host::process::{self, Launch};
 
 use super::upstream_server::{COUNT_PATH, UpstreamRows};
 use super::{BackingError, BackingGround};
@@ -42,8 +42,7 @@ impl Upstream {
             port: Some(port),
             stdout: place("stderr"),
             stderr: place("stderr"),
-            append: false,
-            sandbox: Sandbox::default(),
+            ..Launch::default()
         };
         let process = process::Service::start(&launch, ground.supervisor)?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));

@@ -40,10 +40,11 @@ impl Sources {
     pub(super) fn list(root: &Path) -> io::Result<Sources> {
         let mut walk = WalkBuilder::new(root);
         // What is taken out of git into a folder that git ignores is not ignored with it.
-        walk.hidden(false)
-            .require_git(false)
-            .parents(!is_ignored(root))
-            .filter_entry(|entry| entry.file_name() != ".git");
+        Sources::of_walk(root, walk.hidden(false).require_git(false).parents(!is_ignored(root)))
+    }
+
+    fn of_walk(root: &Path, walk: &mut WalkBuilder) -> io::Result<Sources> {
+        walk.filter_entry(|entry| entry.file_name() != ".git");
         let mut files = Vec::new();
         for entry in walk.build() {
             let entry = entry.map_err(io::Error::other)?;
@@ -53,6 +54,11 @@ impl Sources {
         }
         files.sort();
         Ok(Sources { root: root.to_owned(), files })
+    }
+
+    /// Every file and every link in `root`, which came out of git: what it ignores and has all the same is there.
+    pub(super) fn list_all(root: &Path) -> io::Result<Sources> {
+        Sources::of_walk(root, WalkBuilder::new(root).standard_filters(false))
     }
 
     /// Adds names, content, links and which files are executable. A name is relative, so that a mark which begins with
@@ -209,6 +215,20 @@ mod tests {
         assert_eq!(hash(from.path()), hash(to.path()));
         assert!(!to.path().join("build").exists() && !to.path().join(".git").exists());
         assert_eq!(fs::read_link(to.path().join("link")).unwrap(), Path::new("src/main.c"));
+    }
+
+    #[test]
+    fn a_tree_of_git_has_what_git_ignores_and_has_all_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), "dist/server.js", 1);
+        write(folder.path(), ".git", 1);
+        fs::write(folder.path().join(".gitignore"), "dist\n").unwrap();
+        let files = |sources: io::Result<Sources>| sources.unwrap().files;
+        assert_eq!(files(Sources::list(folder.path())), [".gitignore"].map(PathBuf::from));
+        assert_eq!(
+            files(Sources::list_all(folder.path())),
+            [".gitignore", "dist/server.js"].map(PathBuf::from)
+        );
     }
 
     #[test]

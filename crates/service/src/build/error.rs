@@ -2,6 +2,8 @@
 
 use std::{io, path::PathBuf};
 
+use crate::apart::ApartError;
+
 use super::{missing::Missing, source_error::SourceError};
 
 #[derive(Debug, thiserror::Error)]
@@ -12,6 +14,8 @@ pub enum BuildError {
     Step { step: String, status: String, last_line: String, log: PathBuf },
     #[error("source: {0}")]
     Source(#[from] SourceError),
+    #[error("it was built, and {0}")]
+    Apart(#[from] ApartError),
     #[error("version command \"{command}\" {reason}")]
     Version { command: String, reason: String },
     #[error("{}: {source}", path.display())]

@@ -50,7 +50,10 @@ impl Job<'_> {
     pub(super) fn in_the_store(&self, force: bool) -> Result<Built, BuildError> {
         let root = &self.service.build_root;
         let unreadable = |source| BuildError::Record { path: root.clone(), source };
-        let sources = Sources::list(root).map_err(unreadable)?;
+        // A work tree has a `.git`, and what came out of git has none.
+        let is_of_git = self.service.apart.is_some() && !root.join(".git").exists();
+        let sources = if is_of_git { Sources::list_all(root) } else { Sources::list(root) };
+        let sources = sources.map_err(unreadable)?;
         let content = self.hash(&sources).map_err(unreadable)?;
         match self.find(&content, force)? {
             Found::Built(built) => Ok(built),
@@ -93,6 +96,9 @@ impl Job<'_> {
         let mut cost = Cost::NONE;
         let sources = self.store.sources().lay(&service, self.log, self.site, &mut cost)?;
         steps::run(&service, self.log, self.site, &mut cost)?;
+        if let Some(apart) = &service.apart {
+            apart.check_links(&attempt)?;
+        }
         cost.disk_bytes = copy.bytes_beyond().map_err(no_store)?;
         let version = version::of(&service, &content, self.site)?;
         let entry = Entry { content, version, cost, folder, sources };

@@ -49,10 +49,13 @@ fn probe(service: &Service, requirement: &Requirement, site: &Site<'_>) -> Resul
         let others = requirement.debian.iter().filter(|package| !is_installed(Path::new(DPKG), package));
         brought_by(reason, others.cloned().collect())
     };
+    let (env, unset) = service.step_environment();
     let launch = Launch {
         name: service.name.clone(),
         command: requirement.command.clone(),
         dir: service.folder.clone(),
+        env,
+        unset,
         ..Launch::default()
     };
     let limits = Limits { time: ANSWER_WITHIN, output_bytes: ANSWER_BYTES_MAX, interrupt: site.interrupt };

@@ -54,10 +54,13 @@ fn run_step(service: &Service, step: &Step, log: &Path, site: &Site<'_>) -> Resu
         last_line: last_line(log),
         log: log.to_owned(),
     };
+    let (env, unset) = service.step_environment();
     let launch = Launch {
         name: service.name.clone(),
         command: step.command.clone(),
         dir: service.place.to_path_buf(),
+        env,
+        unset,
         stdout: log.to_owned(),
         stderr: log.to_owned(),
         append: true,

@@ -29,11 +29,13 @@ pub(super) fn of(service: &Service, content: &str, site: &Site<'_>) -> Result<St
 /// Runs the `[version]` command.
 fn read(service: &Service, site: &Site<'_>) -> Result<String, BuildError> {
     let wrong = |reason: String| BuildError::Version { command: service.version.command.join(" "), reason };
+    let (env, unset) = service.environment();
     let launch = Launch {
         name: service.name.clone(),
         command: service.version.command.clone(),
         dir: service.place.to_path_buf(),
-        env: service.run.env.clone().into_iter().collect(),
+        env,
+        unset,
         ..Launch::default()
     };
     let limits = Limits { time: LIMIT, output_bytes: OUTPUT_BYTES_MAX, interrupt: site.interrupt };

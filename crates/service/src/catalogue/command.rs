@@ -5,12 +5,20 @@ use std::{
     time::Duration,
 };
 
-use super::{Catalogue, Place, Run, Service, Style, Words};
+use super::{Catalogue, Place, Run, Service, Step, Style, Words};
 
 /// What only a shell understands.
 const SHELL: [char; 13] = ['|', '&', ';', '<', '>', '(', ')', '$', '`', '*', '?', '~', '#'];
 /// How long a service may take to answer, where no file says it.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
+
+impl Service {
+    /// Built by a command that the user typed, in place of what else would build it.
+    pub fn built_by(&mut self, line: &str) {
+        self.build = vec![Step { command: words(line), network: true }];
+        self.steps_elsewhere = true;
+    }
+}
 
 impl Catalogue {
     /// Takes in the service of a word that is a command, such as `node server.js`; its id is the word.

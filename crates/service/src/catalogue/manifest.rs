@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, de::Error};
 use tare_load::Protocol;
 
 use crate::{
+    apart::Apart,
     certificate::Certificates,
     protocol::{self, HttpVersion},
 };
@@ -92,6 +93,9 @@ pub struct Service {
     /// In which it is asked: a row of it has one.
     #[serde(skip)]
     pub protocol: Protocol,
+    /// What it keeps out of, if it is of a revision.
+    #[serde(skip)]
+    pub apart: Option<Arc<Apart>>,
     /// Of the run, if it is asked over TLS.
     #[serde(skip)]
     pub certificates: Option<Arc<Certificates>>,

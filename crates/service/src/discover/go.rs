@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{Guess, offline, online, sources, text, with_port};
+use super::{Guess, sources, text, with_port};
+use crate::install;
 
 const FRAMEWORKS: [(&str, &str); 6] = [
     ("gin-gonic/gin", "Gin"),
@@ -26,7 +27,9 @@ pub(super) fn guesses(folder: &Path) -> Vec<Guess> {
             None | Some("") => ".".to_owned(),
             Some(inner) => format!("./{inner}"),
         };
-        let build = vec![online("go mod download"), offline(&format!("go build -o tare-service {package}"))];
+        let fetched = install::of_go(folder).map(|found| found.steps).unwrap_or_default();
+        let build =
+            [fetched, vec![install::offline(&format!("go build -o tare-service {package}"))]].concat();
         let commands = with_port(folder, ".go", "./tare-service");
         commands.into_iter().map(move |command| Guess {
             what: framework.to_owned(),

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Guess, online, text};
+use super::{Guess, text};
+use crate::{catalogue::Step, install};
 
 pub(super) fn guesses(folder: &Path) -> Vec<Guess> {
     let maven = text(folder, "pom.xml").map(|pom| ("pom.xml", pom));
@@ -31,8 +32,7 @@ fn of_maven(folder: &Path, (file, pom): (&str, String)) -> Option<Guess> {
     if !is_plain(&name) {
         return None;
     }
-    let maven = if folder.join("mvnw").is_file() { "./mvnw" } else { "mvn" };
-    let build = vec![online(&format!("{maven} --batch-mode --quiet -DskipTests package"))];
+    let build = steps(install::of_maven(folder));
     let command = format!("java -jar target/{name}.jar{}", port(&pom));
     Some(Guess { what: framework(&pom).to_owned(), file: PathBuf::from(file), build, command })
 }
@@ -44,11 +44,13 @@ fn is_plain(name: &str) -> bool {
 
 /// The name of the archive is a setting; with one archive that can be started the pattern finds it.
 fn of_gradle(folder: &Path, (file, script): (&str, String)) -> Guess {
-    let gradle = if folder.join("gradlew").is_file() { "./gradlew" } else { "gradle" };
-    let task = if script.contains("org.springframework.boot") { "bootJar" } else { "build" };
-    let build = vec![online(&format!("{gradle} --quiet {task}"))];
+    let build = steps(install::of_gradle(folder));
     let command = format!("exec java -jar build/libs/*.jar{}", port(&script));
     Guess { what: framework(&script).to_owned(), file: PathBuf::from(file), build, command }
+}
+
+fn steps(found: Option<install::Found>) -> Vec<Step> {
+    found.map(|found| found.steps).unwrap_or_default()
 }
 
 fn framework(text: &str) -> &'static str {

@@ -52,15 +52,6 @@ pub fn guesses(folder: &Path) -> Vec<Guess> {
     found
 }
 
-fn offline(words: &str) -> Step {
-    Step { command: words.split(' ').map(str::to_owned).collect(), network: false }
-}
-
-/// One that brings packages from a registry.
-fn online(words: &str) -> Step {
-    Step { network: true, ..offline(words) }
-}
-
 /// A file larger than this is no source that a person wrote.
 const SOURCE_BYTES_MAX: u64 = 1 << 20;
 /// How many sources are looked at.

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Guess, offline, online, text};
-use crate::catalogue::Step;
+use super::{Guess, text};
+use crate::install;
 
 const FILE: &str = "package.json";
 /// The package of a framework, and its name.
@@ -39,25 +39,10 @@ pub(super) fn guesses(folder: &Path) -> Vec<Guess> {
     let guess = |command| Guess {
         what: framework.to_owned(),
         file: PathBuf::from(FILE),
-        build: build(folder, &package),
+        build: install::of_node(folder).map(|found| found.steps).unwrap_or_default(),
         command,
     };
     commands.map(guess).collect()
-}
-
-fn build(folder: &Path, package: &Value) -> Vec<Step> {
-    let has = |name: &str| folder.join(name).is_file();
-    let needs_packages = package["dependencies"].as_object().is_some_and(|packages| !packages.is_empty());
-    let builds = package["scripts"]["build"].is_string();
-    let install = match () {
-        () if !needs_packages && !builds => None,
-        () if has("pnpm-lock.yaml") => Some("pnpm install --frozen-lockfile"),
-        () if has("yarn.lock") => Some("yarn install --frozen-lockfile"),
-        () if has("package-lock.json") => Some("npm ci"),
-        () => Some("npm install"),
-    };
-    let script = builds.then(|| offline("npm run build"));
-    install.map(online).into_iter().chain(script).collect()
 }
 
 /// A single file needs no package.

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Guess, offline, online, sources, text};
-use crate::catalogue::Step;
+use super::{Guess, sources, text};
+use crate::{catalogue::Step, install};
 
 /// What makes the application object, the framework, and the server of it. `{app}` is its place.
 const APPLICATIONS: [(&str, &str, &str); 8] = [
@@ -54,34 +54,27 @@ fn application(folder: &Path, file: &Path) -> Option<(PathBuf, &'static str, Str
 
 /// Where its packages are.
 enum Environment {
-    /// A virtual environment that is there.
+    /// A virtual environment that is made of a lock file, wherever the repository is cloned.
+    Made(Vec<Step>),
+    /// One that is there, and that no file makes.
     There(&'static str),
-    /// One that is made of `requirements.txt`.
-    Made,
-    /// uv, which keeps one by its lock file.
-    Uv,
     /// Whatever is installed.
     Installed,
 }
 
 impl Environment {
     fn of(folder: &Path) -> Environment {
-        let has = |name: &str| folder.join(name).exists();
-        match [".venv", "venv"].into_iter().find(|name| has(name)) {
-            Some(there) => Environment::There(there),
-            None if has("uv.lock") => Environment::Uv,
-            None if has("requirements.txt") => Environment::Made,
-            None => Environment::Installed,
+        if let Some(found) = install::of_python(folder, None) {
+            return Environment::Made(found.steps);
         }
+        let there =
+            install::ENVIRONMENTS.into_iter().find(|name| folder.join(name).join("pyvenv.cfg").exists());
+        there.map_or(Environment::Installed, Environment::There)
     }
 
     fn build(&self) -> Vec<Step> {
         match self {
-            Environment::Made => vec![
-                offline("python3 -m venv .venv"),
-                online(".venv/bin/pip install --quiet -r requirements.txt"),
-            ],
-            Environment::Uv => vec![online("uv sync --frozen")],
+            Environment::Made(steps) => steps.clone(),
             Environment::There(_) | Environment::Installed => Vec::new(),
         }
     }
@@ -89,7 +82,7 @@ impl Environment {
     fn command(&self, words: &str) -> String {
         match self {
             Environment::There(folder) => format!("{folder}/bin/{words}"),
-            Environment::Made | Environment::Uv => format!(".venv/bin/{words}"),
+            Environment::Made(_) => format!(".venv/bin/{words}"),
             Environment::Installed => format!(
                 "python3 {}",
                 words.strip_prefix("python ").map_or_else(|| format!("-m {words}"), str::to_owned)
@@ -114,6 +107,9 @@ mod tests {
               .venv/bin/uvicorn shop.api:app --port {port}"
             ]
         );
+        // An environment that lies there is of this clone alone: another is made of the lock file.
+        let made = guessed(&[("uv.lock", ""), (".venv/pyvenv.cfg", ""), ("app.py", "app = FastAPI()\n")]);
+        assert_eq!(made[0], "FastAPI (app.py): uv sync --frozen && .venv/bin/uvicorn app:app --port {port}");
         assert_eq!(
             guessed(&[("shop/__init__.py", "web = Flask(__name__)\n"), ("venv/pyvenv.cfg", "")]),
             ["Flask (shop/__init__.py): venv/bin/gunicorn shop:web --bind 127.0.0.1:{port}"]

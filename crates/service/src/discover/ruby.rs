@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Guess, online};
+use super::Guess;
+use crate::install;
 
 pub(super) fn guesses(folder: &Path) -> Vec<Guess> {
     let has = |name: &str| folder.join(name).is_file();
     if !has("config.ru") {
         return Vec::new();
     }
-    let bundled = has("Gemfile");
-    let build = if bundled { vec![online("bundle install --quiet")] } else { Vec::new() };
-    let prefix = if bundled { "bundle exec " } else { "" };
+    let build = install::of_ruby(folder).map(|found| found.steps).unwrap_or_default();
+    let prefix = if build.is_empty() { "" } else { "bundle exec " };
     let guess = |server: &str| Guess {
         what: "Rack".to_owned(),
         file: PathBuf::from("config.ru"),

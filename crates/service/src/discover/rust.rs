@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Guess, online, text, with_port};
+use super::{Guess, text, with_port};
+use crate::install;
 
 const FRAMEWORKS: [(&str, &str); 6] = [
     ("axum", "axum"),
@@ -24,7 +25,7 @@ pub(super) fn guesses(folder: &Path) -> Vec<Guess> {
     let depends = |name: &str| manifest.get("dependencies").is_some_and(|all| all.get(name).is_some());
     let framework = FRAMEWORKS.iter().find(|(name, _)| depends(name)).map_or("Rust", |(_, name)| name);
     let of_binary = |name: &str| -> Vec<Guess> {
-        let build = vec![online("cargo build --release")];
+        let build = install::of_rust(folder, true).map(|found| found.steps).unwrap_or_default();
         let commands = with_port(folder, ".rs", &format!("target/release/{name}"));
         let guess = |command| Guess {
             what: framework.to_owned(),

@@ -32,7 +32,7 @@ use super::{
     asked::{self, AskedOptions},
     compare::contenders,
     load_options::LoadOptions,
-    revised,
+    revised::{BuildOptions, Revised},
     run::{finish, holds_a_run, measure_into, pinning},
     start::StartOptions,
     words,
@@ -77,12 +77,14 @@ pub(crate) struct Args {
     #[arg(required_unless_present = "resume")]
     service: Option<String>,
     /// Continue a bisection that was cut off: the folder of its runs. Steps that are known count as they are
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["good", "bad", "service", "metric", "contract", "budget", "connections",
-        "threads", "get", "post", "data", "out", "dry_run"])]
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["good", "bad", "service", "metric", "contract", "build", "budget",
+        "connections", "threads", "get", "post", "data", "out", "dry_run"])]
     resume: Option<PathBuf>,
     /// The metric: cpu, throughput, p99 or rss
     #[arg(long, default_value = "cpu", value_parser = words::metric)]
     metric: Metric,
+    #[command(flatten)]
+    build: BuildOptions,
     /// The contract [default: the first of the service]
     #[arg(long)]
     contract: Option<String>,
@@ -108,14 +110,15 @@ pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
 fn begin(mut workspace: Workspace, mut args: Args) -> anyhow::Result<Outcome> {
     let [good, bad, service] =
         [&mut args.good, &mut args.bad, &mut args.service].map(|word| word.take().unwrap_or_default());
-    let now = revised::one(&mut workspace, &service)?;
-    let commits = revisions::between(&now.service.folder, &good, &bad)?;
+    let mut revised = Revised::of(&mut workspace, &service, args.build.build.as_deref())?;
+    let service_folder = revised.now.service.folder.clone();
+    let commits = revisions::between(&service_folder, &good, &bad)?;
     if args.start.dry_run {
         let bisection = Bisection::new(commits.len() - 1, ALPHA);
         print(&output::planned(&commits, bisection.steps_left()))?;
         return Ok(Outcome::Fine);
     }
-    let mut ends = [revised::at(&mut workspace, &now, &good)?, revised::at(&mut workspace, &now, &bad)?];
+    let mut ends = [revised.at(&mut workspace, &good)?, revised.at(&mut workspace, &bad)?];
     let is_learned = learn(&mut workspace, &mut ends, &mut args)?;
     let folder = args.start.out.clone().unwrap_or_else(|| workspace.new_run(NAME, jiff::Timestamp::now()));
     ensure!(
@@ -132,26 +135,26 @@ fn begin(mut workspace: Workspace, mut args: Args) -> anyhow::Result<Outcome> {
         contract: args.contract,
         budget_ns: args.budget.map(|budget| u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX)),
         load: args.load,
+        build: args.build.build,
         is_learned,
-        service_folder: now.service.folder.clone(),
+        service_folder,
         commits: names(&commits),
     };
     question.write(&folder)?;
-    Search { workspace, start: args.start, question, now, ends, folder, commits, spent: Duration::ZERO }.run()
+    Search { workspace, start: args.start, question, revised, ends, folder, commits, spent: Duration::ZERO }
+        .run()
 }
 
 /// The same search once more, in which what was measured is known: each step errs with its part of the same error probability.
 fn resume(mut workspace: Workspace, start: StartOptions, folder: PathBuf) -> anyhow::Result<Outcome> {
     let question = StoredQuestion::read(&folder)?;
-    let now = revised::one(&mut workspace, &question.service)?;
-    let commits = revisions::between(&now.service.folder, &question.good, &question.bad)?;
-    question.check(&now.service.folder, &names(&commits))?;
-    let mut ends = [
-        revised::at(&mut workspace, &now, &question.good)?,
-        revised::at(&mut workspace, &now, &question.bad)?,
-    ];
+    let mut revised = Revised::of(&mut workspace, &question.service, question.build.as_deref())?;
+    let service_folder = &revised.now.service.folder;
+    let commits = revisions::between(service_folder, &question.good, &question.bad)?;
+    question.check(service_folder, &names(&commits))?;
+    let mut ends = [revised.at(&mut workspace, &question.good)?, revised.at(&mut workspace, &question.bad)?];
     asked::give_stored(&mut workspace, &mut ends, &folder)?;
-    Search { workspace, start, question, now, ends, folder, commits, spent: Duration::ZERO }.run()
+    Search { workspace, start, question, revised, ends, folder, commits, spent: Duration::ZERO }.run()
 }
 
 fn names(commits: &[Commit]) -> Vec<String> {
@@ -171,8 +174,7 @@ struct Search {
     workspace: Workspace,
     start: StartOptions,
     question: StoredQuestion,
-    /// The service as it is in the work tree.
-    now: Row,
+    revised: Revised,
     /// GOOD and BAD.
     ends: [Row; 2],
     folder: PathBuf,
@@ -243,7 +245,7 @@ impl Search {
         place: usize,
     ) -> anyhow::Result<Option<(String, Position)>> {
         let commit = self.commits[place].clone();
-        let mut row = match revised::at(&mut self.workspace, &self.now, &commit.name) {
+        let mut row = match self.revised.at(&mut self.workspace, &commit.name) {
             Ok(row) => row,
             Err(error) => {
                 search.left_out(place, format!("{error:#}"));

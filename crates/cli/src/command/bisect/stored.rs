@@ -26,6 +26,9 @@ pub(super) struct StoredQuestion {
     pub budget_ns: Option<u64>,
     #[serde(flatten)]
     pub load: LoadOptions,
+    /// What builds each commit, if the user said so.
+    #[serde(default)]
+    pub build: Option<String>,
     /// Whether the contract is one that was learned: it lies in the same folder.
     pub is_learned: bool,
     /// Where the service lies.
@@ -90,6 +93,7 @@ mod tests {
             budget_ns: Some(90_000_000_000),
             load: LoadOptions::new(Some(16), None),
             is_learned: true,
+            build: None,
             service_folder: PathBuf::from("/shop"),
             commits: vec!["a".to_owned(), "b".to_owned()],
         }

@@ -18,7 +18,7 @@ use tare_service::{document, revisions};
 
 use super::absolute;
 use crate::{
-    command::{revised, run},
+    command::{revised::Revised, run},
     exit::Outcome,
     output,
     progress::duration,
@@ -142,7 +142,7 @@ impl History {
             None => only_service(&experiment)?,
         };
         let mut workspace = global.open()?;
-        let now = revised::one(&mut workspace, &service)?;
+        let now = Revised::of(&mut workspace, &service, None)?.now;
         let [good, bad] = revisions::range(range, &now.service.folder).context("--revisions")?;
         let commits = revisions::between(&now.service.folder, &good, &bad).context("--revisions")?;
         ensure!(commits.len() > 1, "--revisions: {range} has one commit, which has no history");

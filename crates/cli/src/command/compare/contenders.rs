@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use tare_host::spelling::suggestion;
 use tare_service::{catalogue::Row, revisions, workspace::Workspace};
 
-use crate::command::revised::{self, named};
+use crate::command::revised::{Revised, named};
 
 /// Baseline and candidate. A service that is named twice is compared with itself.
 pub(super) fn find(
@@ -14,9 +14,11 @@ pub(super) fn find(
     words: &[String],
     range: Option<&str>,
     is_work_tree: bool,
+    build: Option<&str>,
 ) -> anyhow::Result<[Row; 2]> {
     match (words, range) {
-        ([service], Some(range)) => of_revisions(workspace, service, range, is_work_tree),
+        (_, None) if build.is_some() => bail!("--build is for --revisions A..B of one service"),
+        ([service], Some(range)) => of_revisions(workspace, service, range, is_work_tree, build),
         ([_, _], Some(_)) => bail!("--revisions compares one service with itself: name one, not two"),
         ([baseline, candidate], None) => {
             let candidate = match baseline == candidate {
@@ -38,16 +40,18 @@ fn of_revisions(
     word: &str,
     range: &str,
     is_work_tree: bool,
+    build: Option<&str>,
 ) -> anyhow::Result<[Row; 2]> {
-    let now = revised::one(workspace, word).context("--revisions")?;
-    let ends = revisions::range(range, &now.service.folder)?;
-    let baseline = revised::at(workspace, &now, &ends[0])?;
+    let mut revised = Revised::of(workspace, word, build).context("--revisions")?;
+    let folder = revised.now.service.folder.clone();
+    let ends = revisions::range(range, &folder)?;
+    let baseline = revised.at(workspace, &ends[0])?;
     let mut candidate = match is_work_tree {
-        true => Row { label: format!("{}@work-tree", now.label), ..now.clone() },
-        false => revised::at(workspace, &now, &ends[1])?,
+        true => revised.in_the_work_tree(workspace)?,
+        false => revised.at(workspace, &ends[1])?,
     };
     if !is_work_tree {
-        warn_of_changes(&now.service.folder, &ends[1]);
+        warn_of_changes(&folder, &ends[1]);
     }
     if candidate.label == baseline.label {
         candidate.label += "@2";

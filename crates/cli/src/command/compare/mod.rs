@@ -15,6 +15,7 @@ use tare_service::{catalogue::Row, workspace::Workspace};
 
 use super::asked::{self, AskedOptions};
 use super::load_options::LoadOptions;
+use super::revised::BuildOptions;
 use super::run::{measure, pinning};
 use super::running::{self, RunningOptions};
 use super::start;
@@ -65,6 +66,8 @@ pub(crate) struct Args {
     /// With `--revisions`: the candidate is the work tree as it is, with what is in no commit
     #[arg(long, requires = "revisions")]
     work_tree: bool,
+    #[command(flatten)]
+    build: BuildOptions,
     /// The smallest regression that matters, such as `3%` or `0.03` [default: 3%]
     #[arg(long, value_parser = words::delta)]
     delta: Option<f64>,
@@ -114,8 +117,9 @@ pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
     workspace.adopt_from(&folder, of_gate.as_deref())?;
     let words: Vec<&str> = args.services.iter().map(String::as_str).collect();
     args.running.take_in(&mut workspace, &words)?;
+    let (range, build) = (args.revisions.as_deref(), args.build.build.as_deref());
     let [baseline, candidate] =
-        contenders::find(&mut workspace, &args.services, args.revisions.as_deref(), args.work_tree)?;
+        contenders::find(&mut workspace, &args.services, range, args.work_tree, build)?;
     let again = args.again.then(|| Row { label: format!("{}@again", candidate.label), ..candidate.clone() });
     let mut rows: Vec<Row> = [baseline, candidate].into_iter().chain(again).collect();
     running::declare(&mut rows, args.contract.as_deref());

@@ -8,6 +8,7 @@ use tare_bench::{
     slo::SloPlan,
 };
 use tare_host::cpus::Pinning;
+use tare_service::catalogue::Row;
 
 use super::known;
 use crate::{
@@ -15,8 +16,18 @@ use crate::{
     progress::duration,
 };
 
-pub(super) fn show_plan(plan: &Plan, format: Format) -> anyhow::Result<()> {
-    print_either(format == Format::Json, plan, || text(plan))
+pub(super) fn show_plan(plan: &Plan, rows: &[Row], format: Format) -> anyhow::Result<()> {
+    print_either(format == Format::Json, plan, || text(plan) + &builds(rows))
+}
+
+/// What is run to build revisions: the commands of a repository, or those that its lock files stand for.
+fn builds(rows: &[Row]) -> String {
+    let line = |row: &Row| {
+        let steps: Vec<String> = row.service.build.iter().map(|step| step.command.join(" ")).collect();
+        let is_shown = row.service.apart.is_some() && !steps.is_empty();
+        is_shown.then(|| format!("build       {}: {}\n", row.label, steps.join(" && ")))
+    };
+    rows.iter().filter_map(line).collect()
 }
 
 /// Prints the plans of a series.

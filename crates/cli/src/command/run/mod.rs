@@ -225,7 +225,7 @@ fn measure_with(
     let plan = start.applied(plan)?;
     plan.check_agents()?;
     if start.dry_run {
-        dry::show_plan(&plan, start.format())?;
+        dry::show_plan(&plan, &rows, start.format())?;
         return Ok(Outcome::Fine);
     }
     let run =

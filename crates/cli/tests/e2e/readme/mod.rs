@@ -4,6 +4,7 @@
 //! | README.md | test |
 //! |---|---|
 //! | `tare compare ... --revisions main...HEAD` | `measures::own::a_branch_that_is_slower_fails` |
+//! | each revision has its own packages | `dependencies` |
 //! | a gate for CI | `measures::own::the_gate_of_a_pull_request_compares_with_where_it_parted` |
 //! | `tare init` | `measures::own::a_repository_has_a_file_a_contract_and_a_first_comparison` |
 //! | `tare bisect` | `measures::own::the_commit_that_made_it_dearer_is_found` |
@@ -29,6 +30,7 @@
 
 mod audit;
 mod catalogue;
+mod dependencies;
 mod machine;
 mod measures;
 mod shop;

@@ -6,9 +6,9 @@ mod git;
 mod processes;
 mod workspace;
 
+pub use command::{Ended, Running, USUAL, start};
 #[allow(unused_imports, reason = "only the end-to-end tests use it")]
-pub use command::{Ended, Running, USUAL, home, start};
-pub use command::{Ended, Running, USUAL, home, start};
+pub use command::{home, start_under};
 #[allow(unused_imports, reason = "only the end-to-end tests use it")]
 pub use fake::Fake;
 pub use fake::PROGRAM;

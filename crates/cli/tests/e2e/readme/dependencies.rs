@@ -1,0 +1,68 @@
+//! Each revision has its own packages: the first command of README.md, in a repository whose branch upgrades one.
+
+use tare_host::fixture::has_program;
+
+use crate::{dependencies::Repository, support::start_under};
+
+const SERVER: &str = "\
+const version = require('ms/package.json').version;
+require('node:http').createServer((request, response) => response.end(version)).listen(process.env.PORT, '127.0.0.1');
+";
+
+/// The branch upgrades `ms`; the work tree has what the branch has.
+fn upgraded(test: &str) -> Option<Repository> {
+    if !["node", "npm"].iter().all(|program| has_program(test, program)) {
+        return None;
+    }
+    let repository = Repository::new();
+    repository.write("server.js", SERVER);
+    repository.write(".gitignore", "node_modules\n.tare\nout\n");
+    repository.write("package.json", r#"{"name": "shop", "version": "1.0.0", "private": true}"#);
+    for version in ["2.0.0", "2.1.3"] {
+        repository.run(&format!("npm install --no-audit --no-fund --save-exact ms@{version}"));
+        repository.commit(version);
+    }
+    Some(repository)
+}
+
+#[test]
+fn a_branch_that_upgrades_a_package_is_compared_with_the_version_before() {
+    let Some(repository) = upgraded("a branch that upgrades a package") else { return };
+    let dry = repository.compare("node server.js", &["--dry-run"]).expect(0);
+    assert!(dry.stdout.contains("build       node server.js@HEAD: npm ci\n"), "{dry}");
+    // Packages bring scripts: what installs them is a command of the repository.
+    let words = ["compare", "node server.js", "--revisions", "HEAD~1..HEAD", "--get", "/"];
+    let asked = start_under(
+        &["env", "-u", "TARE_TRUST"],
+        repository.path(),
+        &[&words[..], &repository.home()].concat(),
+    );
+    let asked = asked.end().expect(1);
+    assert!(asked.stderr.contains("have not been allowed on this machine"), "{asked}");
+    repository.each_has_its_own("node server.js", &[], ["2.0.0", "2.1.3"], "ms 2.0.0 -> 2.1.3");
+    // The folder of the user stays as it is.
+    let installed = repository.path().join("node_modules/ms/package.json");
+    assert!(std::fs::read_to_string(installed).unwrap().contains("2.1.3"));
+}
+
+#[test]
+fn packages_that_would_be_the_same_for_each_revision_are_refused_with_the_remedy() {
+    let Some(repository) = upgraded("packages of no lock file") else { return };
+    repository.run("git rm --quiet --cached package-lock.json && rm package-lock.json");
+    repository.commit("no lock file");
+    repository.write("README.md", "a shop");
+    repository.commit("no lock file either");
+    let refused = repository.compare("node server.js", &[]).expect(1);
+    assert!(refused.stderr.contains("package.json names packages, and no lock file"), "{refused}");
+    assert!(refused.stderr.contains("--build 'npm install'"), "{refused}");
+    repository.compare("node server.js", &["--build", "npm install", "--dry-run"]).expect(0);
+    // Nor below the repository, where a lookup upwards would meet them.
+    let words = ["compare", "node server.js", "--revisions", "HEAD~3..HEAD~2", "--get", "/"];
+    let met = repository.tare_plain(&words).expect(1);
+    assert!(met.stderr.contains("name another folder by --home or TARE_HOME"), "{met}");
+    // What a package is taken from by a path outside of the repository.
+    repository.write("package.json", r#"{"dependencies": {"lib": "file:../lib"}}"#);
+    repository.commit("a path");
+    let outside = repository.compare("node server.js", &["--build", "npm install"]).expect(1);
+    assert!(outside.stderr.contains("package.json takes \"../lib\", which lies outside"), "{outside}");
+}

@@ -1,0 +1,272 @@
+//! What keeps a service at a revision apart from the user's work tree and from other revisions: it is started without the
+//! variables that lead there, its words do not lead there, and once it has answered, the files that it works with are looked at.
+//!
+//! Sources of Node and Python are read and closed, so nothing shows them afterwards but a tracer: `ptrace` stops a process at each
+//! system call, which changes what is measured, and fanotify takes root and sees the whole machine. So the ways by which an
+//! interpreter comes to a file are closed instead: trees lie where no lookup upwards meets packages, no variable and no word leads
+//! out, no link and no path of a package does.
+
+mod files;
+mod variables;
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use tare_host::process::InUse;
+
+use crate::{catalogue::Service, install::ENVIRONMENTS};
+use files::Whose;
+use variables::Variables;
+
+/// Beside the files of a repository, what Tare writes about it.
+const OWN: &str = ".tare";
+
+/// The folders that a service at a revision keeps out of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Apart {
+    /// The top of the user's work tree.
+    work_tree: PathBuf,
+    /// The folder of all builds, of which each revision has its own.
+    builds: PathBuf,
+    /// The folder of all trees that were taken out, if it is one of them.
+    trees: Option<PathBuf>,
+    variables: Variables,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ApartError {
+    #[error(
+        "\"{word}\" leads into your work tree, and each revision would run the same files there: name it relative to the folder of the \
+         service{}, and each has its own", relative.as_ref().map(|path| format!(", as {path}")).unwrap_or_default()
+    )]
+    Word { word: String, relative: Option<String> },
+    #[error("\"{word}\" leads out of the repository: a revision has nothing there")]
+    Out { word: String },
+    #[error(
+        "{} lies above the folder of the revision, where packages are looked for too, and each revision would have the same: move it \
+         away, or set TARE_HOME to a folder that has none above it", .0.display()
+    )]
+    Above(PathBuf),
+    #[error(
+        "it works with {}, which {whose}: each revision must have files of its own. Install its packages in its tree, such as by --build \
+         'npm ci', and name no path that leads there", file.display()
+    )]
+    Foreign { file: PathBuf, whose: Whose },
+    #[error(
+        "it runs with {variable}, which leads into your work tree: each revision must have files of its own"
+    )]
+    Variable { variable: String },
+    #[error(
+        "{} leads to {}, which {whose}: each revision must have files of its own. Take a published version of the package, or move it \
+         into the repository", link.display(), to.display()
+    )]
+    Link { link: PathBuf, to: PathBuf, whose: Whose },
+    #[error("{}: {source}", path.display())]
+    Io { path: PathBuf, source: io::Error },
+}
+
+impl Apart {
+    /// From the work tree around `folder`, for a process with these variables, that is built in a folder of `builds`.
+    pub fn new(folder: &Path, builds: &Path, variables: impl IntoIterator<Item = (String, String)>) -> Apart {
+        let folder = files::resolved(folder);
+        let top = folder.ancestors().find(|above| above.join(".git").exists()).unwrap_or(&folder);
+        let (builds, variables) = (files::resolved(builds), Variables::new(top, variables));
+        Apart { work_tree: top.to_owned(), builds, trees: None, variables }
+    }
+
+    pub fn work_tree(&self) -> &Path {
+        &self.work_tree
+    }
+
+    /// Of a revision whose tree lies in `folder`, with those of others.
+    pub fn among(&mut self, folder: &Path) {
+        self.trees = Some(files::resolved(folder));
+    }
+
+    /// A folder such as a build gets.
+    pub fn place_of_a_build(&self) -> PathBuf {
+        self.builds.join("build")
+    }
+
+    /// The variables that are left out, and the entries of lists, as a reader knows them.
+    pub fn left_out(&self) -> &[String] {
+        &self.variables.left_out
+    }
+
+    /// The path of `folder` within the work tree.
+    pub fn within(&self, folder: &Path) -> PathBuf {
+        files::resolved(folder).strip_prefix(&self.work_tree).unwrap_or(Path::new("")).to_owned()
+    }
+
+    /// Whether the words of a command can be those of a revision whose service lies in the folder `within` of its tree.
+    ///
+    /// # Errors
+    /// One leads into the work tree, or out of every tree.
+    pub fn check_words(&self, words: &[String], within: &Path) -> Result<(), ApartError> {
+        for word in words {
+            if let Some((found, inner)) = variables::leading_into(word, &self.work_tree) {
+                let folder = self.work_tree.join(within);
+                let relative = inner.strip_prefix(&folder).ok().map(|path| path.display().to_string());
+                return Err(ApartError::Word { word: found.to_owned(), relative });
+            }
+            if climbs_above(word, within.components().count()) {
+                return Err(ApartError::Out { word: word.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a lookup upwards from `tree`, as of Node for its packages, meets nothing.
+    ///
+    /// # Errors
+    /// It meets a folder of packages, or the file of a workspace.
+    pub fn check_above(&self, tree: &Path) -> Result<(), ApartError> {
+        const MET: [&str; 5] = ["node_modules", ".pnp.cjs", "pnpm-workspace.yaml", "go.work", "Gemfile"];
+        let above = tree.ancestors().skip(1);
+        let met = above.flat_map(|folder| MET.map(|name| folder.join(name))).find(|path| path.exists());
+        met.map_or(Ok(()), |path| Err(ApartError::Above(path)))
+    }
+
+    /// What a process of the service in `place` gets of variables, and what it does not inherit. The virtual environment of its own
+    /// tree comes first.
+    fn environment(&self, place: &Path, tree: &Path) -> (Vec<(String, String)>, Vec<String>) {
+        let Variables { set, unset, path, .. } = &self.variables;
+        let mut set = set.clone();
+        let folders = place.ancestors().take_while(|folder| folder.starts_with(tree));
+        let mut environments = folders.flat_map(|folder| ENVIRONMENTS.map(|name| folder.join(name)));
+        let own = environments.find(|folder| folder.join("bin").join("python").exists());
+        let first = own.iter().map(|own| own.join("bin").display().to_string());
+        let path = first.chain([path.clone()]).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(":");
+        set.extend(own.map(|own| ("VIRTUAL_ENV".to_owned(), own.display().to_string())));
+        set.extend((!path.is_empty()).then(|| ("PATH".to_owned(), path)));
+        set.push(("PWD".to_owned(), place.display().to_string()));
+        (set, unset.clone())
+    }
+
+    /// Whether what the processes of a service work with is its own: what lies in `own`. They were started with the variables `given`.
+    ///
+    /// # Errors
+    /// A file, a word or a variable leads elsewhere.
+    pub fn prove(
+        &self,
+        in_use: &InUse,
+        own: &[PathBuf],
+        given: &[(String, String)],
+    ) -> Result<(), ApartError> {
+        let own: Vec<PathBuf> = own.iter().map(|path| files::resolved(path)).collect();
+        let homes = files::homes(&in_use.files);
+        for file in &in_use.files {
+            if let Some(whose) = self.whose(file, &own, &homes) {
+                return Err(ApartError::Foreign { file: file.clone(), whose });
+            }
+        }
+        for word in &in_use.words {
+            let leads = variables::leading_into(word, &self.work_tree).map(|(_, path)| path);
+            if let Some(file) = leads.filter(|path| self.whose(path, &own, &homes).is_some()) {
+                return Err(ApartError::Foreign { file, whose: Whose::WorkTree });
+            }
+        }
+        let is_own = |name: &str, value: &str| given.iter().any(|(given, own)| given == name && own == value);
+        let foreign = in_use.variables.iter().find(|variable| {
+            let (name, value) = variable.split_once('=').unwrap_or((variable, ""));
+            !is_own(name, value)
+                && !variables::is_kept(name)
+                && variables::leading_into(value, &self.work_tree)
+                    .is_some_and(|(_, path)| self.whose(&path, &own, &homes).is_some())
+        });
+        foreign.map_or(Ok(()), |variable| Err(ApartError::Variable { variable: variable.clone() }))
+    }
+
+    /// Whether the links in a tree that was built, and the paths that its virtual environments add, stay in it.
+    ///
+    /// # Errors
+    /// One leads into the work tree, into the tree of another revision or to packages elsewhere; or the tree cannot be read.
+    pub fn check_links(&self, tree: &Path) -> Result<(), ApartError> {
+        let unreadable = |source: ignore::Error| ApartError::Io {
+            path: tree.to_owned(),
+            source: io::Error::other(source),
+        };
+        for entry in ignore::WalkBuilder::new(tree).standard_filters(false).build() {
+            let entry = entry.map_err(unreadable)?;
+            let path = entry.path();
+            let targets = match entry.file_type() {
+                Some(kind) if kind.is_symlink() => vec![files::resolved(path)],
+                Some(kind) if kind.is_file() && is_list_of_paths(path) => listed_paths(path),
+                _ => Vec::new(),
+            };
+            for to in targets {
+                let whose =
+                    self.whose(&to, &[tree.to_owned()], &[]).or_else(|| files::of_packages(path, &to, tree));
+                if let Some(whose) = whose {
+                    return Err(ApartError::Link { link: path.to_owned(), to, whose });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whose a file is that is not the service's own, and neither the system's.
+    fn whose(&self, file: &Path, own: &[PathBuf], homes: &[PathBuf]) -> Option<Whose> {
+        if own.iter().any(|own| file.starts_with(own)) {
+            return None;
+        }
+        if [Some(&self.builds), self.trees.as_ref()].into_iter().flatten().any(|all| file.starts_with(all)) {
+            return Some(Whose::OtherRevision);
+        }
+        match file.starts_with(&self.work_tree) {
+            true => (!file.starts_with(self.work_tree.join(OWN))).then_some(Whose::WorkTree),
+            false => files::packages_elsewhere(file, homes).then_some(Whose::Elsewhere),
+        }
+    }
+}
+
+impl Service {
+    /// The variables of its processes: those that are set, and those that they do not inherit.
+    pub(crate) fn environment(&self) -> (Vec<(String, String)>, Vec<String>) {
+        let (set, unset) = self.step_environment();
+        (set.into_iter().chain(self.run.env.clone()).collect(), unset)
+    }
+
+    /// The same for a step of its build, which the variables of `[run]` are not for.
+    pub(crate) fn step_environment(&self) -> (Vec<(String, String)>, Vec<String>) {
+        let of = |apart: &Arc<Apart>| apart.environment(&self.place, self.tree());
+        self.apart.as_ref().map(of).unwrap_or_default()
+    }
+
+    /// All that it was built from and with, where it runs.
+    pub(crate) fn tree(&self) -> &Path {
+        let levels = self.within_build_root().components().count();
+        self.place.ancestors().nth(levels).unwrap_or(&self.place)
+    }
+}
+
+/// Whether a relative path climbs out of a tree from so many folders below its top.
+fn climbs_above(word: &str, levels: usize) -> bool {
+    let mut depth = i64::try_from(levels).unwrap_or(i64::MAX);
+    word.starts_with("../")
+        && word.split('/').any(|part| {
+            depth += match part {
+                ".." => -1,
+                "" | "." => 0,
+                _ => 1,
+            };
+            depth < 0
+        })
+}
+
+/// The files by which Python finds packages that lie elsewhere.
+fn is_list_of_paths(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "pth" || extension == "egg-link")
+}
+
+fn listed_paths(path: &Path) -> Vec<PathBuf> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let paths = text.lines().map(|line| line.trim()).filter(|line| line.starts_with('/'));
+    paths.map(|line| files::resolved(Path::new(line))).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+//! Packages of the languages that need few words: Go, Java, Rust, Ruby and PHP.
+
+use std::{fs, path::Path};
+
+use super::{Found, online};
+
+pub(super) const CARGO_LOCK: &str = "Cargo.lock";
+pub(super) const GEMFILE_LOCK: &str = "Gemfile.lock";
+
+/// The cache of modules is addressed by content, so nothing is installed: they are only there before the service starts.
+pub(crate) fn of_go(folder: &Path) -> Option<Found> {
+    let module = fs::read_to_string(folder.join("go.mod")).ok()?;
+    let requires = module.lines().any(|line| line.trim_start().starts_with("require"));
+    let is_vendored = folder.join("vendor/modules.txt").is_file();
+    (requires && !is_vendored).then(|| Found::new("go.mod", vec![online("go mod download")]))
+}
+
+/// Maven and Gradle fetch what they compile with, so the service is packaged.
+pub(super) fn of_java(folder: &Path) -> Option<Found> {
+    of_maven(folder).or_else(|| of_gradle(folder))
+}
+
+pub(crate) fn of_maven(folder: &Path) -> Option<Found> {
+    let has = |name: &str| folder.join(name).is_file();
+    let maven = if has("mvnw") { "./mvnw" } else { "mvn" };
+    let package = format!("{maven} --batch-mode --quiet -DskipTests package");
+    has("pom.xml").then(|| Found::new("pom.xml", vec![online(&package)]))
+}
+
+pub(crate) fn of_gradle(folder: &Path) -> Option<Found> {
+    let has = |name: &str| folder.join(name).is_file();
+    let script = ["build.gradle.kts", "build.gradle"].into_iter().find(|name| has(name))?;
+    let gradle = if has("gradlew") { "./gradlew" } else { "gradle" };
+    let text = fs::read_to_string(folder.join(script)).unwrap_or_default();
+    let task = if text.contains("org.springframework.boot") { "bootJar" } else { "build" };
+    Some(Found::new(script, vec![online(&format!("{gradle} --quiet {task}"))]))
+}
+
+/// Packages are compiled with the service, so it is built, with what is locked if something is.
+pub(crate) fn of_rust(folder: &Path, is_release: bool) -> Option<Found> {
+    let has = |name: &str| folder.join(name).is_file();
+    let release = if is_release { " --release" } else { "" };
+    let (lock, locked) = if has(CARGO_LOCK) { (CARGO_LOCK, " --locked") } else { ("Cargo.toml", "") };
+    has("Cargo.toml").then(|| Found::new(lock, vec![online(&format!("cargo build{release}{locked}"))]))
+}
+
+pub(super) fn unlocked_rust(folder: &Path) -> Option<(&'static str, &'static str)> {
+    let manifest: toml::Table = fs::read_to_string(folder.join("Cargo.toml")).ok()?.parse().ok()?;
+    let packages = manifest.get("dependencies").and_then(toml::Value::as_table);
+    packages.is_some_and(|packages| !packages.is_empty()).then_some(("Cargo.toml", "cargo build --release"))
+}
+
+/// Into the tree, where it is locked: the usual place is one for all trees.
+pub(crate) fn of_ruby(folder: &Path) -> Option<Found> {
+    const INSTALL: &str = "bundle install --quiet";
+    let has = |name: &str| folder.join(name).is_file();
+    if has(GEMFILE_LOCK) {
+        let configure = ["path vendor/bundle", "frozen true"]
+            .map(|what| super::offline(&format!("bundle config set --local {what}")));
+        return Some(Found::new(GEMFILE_LOCK, configure.into_iter().chain([online(INSTALL)]).collect()));
+    }
+    has("Gemfile").then(|| Found::new("Gemfile", vec![online(INSTALL)]))
+}
+
+pub(super) fn unlocked_ruby(folder: &Path) -> Option<(&'static str, &'static str)> {
+    const INSTALL: &str = "bundle config set --local path vendor/bundle && bundle install";
+    folder.join("Gemfile").is_file().then_some(("Gemfile", INSTALL))
+}
+
+pub(crate) fn of_php(folder: &Path) -> Option<Found> {
+    const LOCK: &str = "composer.lock";
+    let install = || vec![online("composer install --no-interaction --no-progress")];
+    folder.join(LOCK).is_file().then(|| Found::new(LOCK, install()))
+}
+
+pub(super) fn unlocked_php(folder: &Path) -> Option<(&'static str, &'static str)> {
+    const FILE: &str = "composer.json";
+    let text = fs::read_to_string(folder.join(FILE)).ok()?;
+    let package: serde_json::Value = serde_json::from_str(&text).ok()?;
+    // PHP itself and its extensions are no packages.
+    let mut packages = package["require"].as_object()?.keys();
+    packages.any(|name| name.contains('/')).then_some((FILE, "composer install"))
+}
