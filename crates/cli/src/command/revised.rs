@@ -126,7 +126,6 @@ impl Revised {
             service.run.command.iter().chain(steps).chain(service.run.env.values()).cloned().collect();
         self.apart.check_words(&words, within)?;
         install::check_paths(tree, within)?;
-        let planned = install::plan(tree, within, &service.run.command);
         let mut apart = self.apart.clone();
         let is_of_git = tree != apart.work_tree();
         let is_own = service.style == Style::Own;
@@ -135,8 +134,8 @@ impl Revised {
         }
         // Else it is built as its file or the user says; and the work tree is as it is.
         let installs = match is_own && is_of_git && service.build.is_empty() {
-            true => enter(service, planned?),
-            false => planned.unwrap_or_default(),
+            true => enter(service, install::plan(tree, within, &service.run.command)?),
+            false => install::find(tree, within, &service.run.command).unwrap_or_default(),
         };
         if is_of_git {
             apart.check_above(tree)?;

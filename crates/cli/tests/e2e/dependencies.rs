@@ -1,7 +1,12 @@
 //! Two revisions that differ in the version of a package alone: each serves that of its own lock file. The answer has the version in
 //! it, so what is learned from the baseline is what the candidate fails.
 
-use std::{fs, path::Path, process::Command, time::Duration};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
 
 use tare_host::fixture::has_program;
 use tempfile::TempDir;
@@ -15,6 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(400);
 pub(crate) struct Repository {
     folder: TempDir,
     home: TempDir,
+    /// A folder of programs that comes first in `PATH`.
+    tools: PathBuf,
 }
 
 impl Repository {
@@ -22,7 +29,8 @@ impl Repository {
         let [folder, home] =
             ["work", "home"].map(|name| tempfile::Builder::new().prefix(name).tempdir().unwrap());
         git(folder.path(), &["init", "--quiet", "--initial-branch=main"]);
-        Repository { folder, home }
+        let tools = home.path().join("tools/bin");
+        Repository { folder, home, tools }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -42,12 +50,19 @@ impl Repository {
 
     /// A program of the ecosystem, as the author of the repository runs it.
     pub(crate) fn run(&self, line: &str) {
-        let done = Command::new("sh").args(["-c", line]).current_dir(self.path()).output().unwrap();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", line]).current_dir(self.path()).env("PATH", self.programs());
+        let done = shell.output().unwrap();
         assert!(done.status.success(), "{line}: {done:?}");
     }
 
     pub(crate) fn tare(&self, words: &[&str]) -> Ended {
         self.tare_plain(&[words, &self.home()].concat())
+    }
+
+    /// `PATH`
+    fn programs(&self) -> String {
+        format!("{}:{}", self.tools.display(), std::env::var("PATH").unwrap())
     }
 
     /// The option that names its folder.
@@ -63,6 +78,7 @@ impl Repository {
             format!("NODE_PATH={}", inner("node_modules")),
             format!("PYTHONPATH={}", inner(".venv/lib/python3/site-packages")),
             format!("VIRTUAL_ENV={}", inner(".venv")),
+            format!("PATH={}", self.programs()),
         ];
         let wrapper: Vec<&str> = ["env"].into_iter().chain(variables.iter().map(String::as_str)).collect();
         start_under(&wrapper, self.path(), words).end_within(PATIENCE)
@@ -142,10 +158,13 @@ fn of_pip() {
 
 #[test]
 fn of_uv() {
-    if !has_program("packages of uv", "uv") {
+    if !has_program("packages of uv", "python3") {
         return;
     }
     let repository = Repository::new();
+    // No package of Debian brings it.
+    let folder = repository.tools.parent().unwrap().display().to_string();
+    repository.run(&format!("python3 -m venv {folder} && {folder}/bin/pip install --quiet uv==0.13.9"));
     repository.write("app.py", PYTHON);
     repository.write(".gitignore", ".venv\n");
     for version in ["1.15.0", "1.16.0"] {
@@ -197,10 +216,15 @@ fn of_go() {
     }
     let change = "rsc.io/sampler v1.3.0 -> v1.3.1";
     repository.each_has_its_own("go run .", &[], ["v1.3.0", "v1.3.1"], change);
-    let refused = repository.compare("./shop", &[]).expect(1);
+    let refused = repository.compare("./shop serve", &[]).expect(1);
     assert!(refused.stderr.contains("--build 'go build -o shop .'"), "{refused}");
     fs::remove_dir_all(repository.path().join("out")).unwrap();
-    repository.each_has_its_own("./shop", &["--build", "go build -o shop ."], ["v1.3.0", "v1.3.1"], change);
+    repository.each_has_its_own(
+        "./shop serve",
+        &["--build", "go build -o shop ."],
+        ["v1.3.0", "v1.3.1"],
+        change,
+    );
 }
 
 const JAVA: &str = "\
@@ -290,5 +314,5 @@ fn of_cargo() {
         repository.commit(version);
     }
     let change = "unicode-segmentation 1.10.1 -> 1.12.0";
-    repository.each_has_its_own("target/debug/shop", &[], ["(15, 0, 0)", "(16, 0, 0)"], change);
+    repository.each_has_its_own("target/debug/shop serve", &[], ["(15, 0, 0)", "(16, 0, 0)"], change);
 }

@@ -58,23 +58,31 @@ pub enum InstallError {
     NoProgram { program: String, remedy: String },
 }
 
-/// What has to be installed in a tree before `command` can run in its folder `within`. Of each language that the command names, the
+/// What has to be installed in a tree before `command` can run in its folder `within`.
+///
+/// # Errors
+/// As [`find`]; or a program is started that no step makes.
+pub fn plan(tree: &Path, within: &Path, command: &[String]) -> Result<Vec<Install>, InstallError> {
+    let installs = find(tree, within, command)?;
+    check_program(tree, within, command, &installs)?;
+    Ok(installs)
+}
+
+/// What installs the packages that `command` may need. Of each language that the command names, the
 /// nearest lock file upwards counts; of a command that names none, such as `sh serve.sh`, all in the nearest folder that has one.
 ///
 /// # Errors
-/// Packages are named that no lock file fixes, or a program is started that no step makes.
-pub fn plan(tree: &Path, within: &Path, command: &[String]) -> Result<Vec<Install>, InstallError> {
+/// Packages are named that no lock file fixes.
+pub fn find(tree: &Path, within: &Path, command: &[String]) -> Result<Vec<Install>, InstallError> {
     let words = words(command);
     let named = Language::of_words(&words);
-    let installs = match named.as_slice() {
-        [] => of_nearest(tree, within, &words),
+    match named.as_slice() {
+        [] => Ok(of_nearest(tree, within, &words)),
         named => {
             let each = named.iter().map(|language| of_language(*language, tree, within, &words));
-            each.filter_map(Result::transpose).collect::<Result<_, _>>()?
+            each.filter_map(Result::transpose).collect()
         }
-    };
-    check_program(tree, within, command, &installs)?;
-    Ok(installs)
+    }
 }
 
 /// The words of a command, also of one that a shell takes apart.

@@ -92,6 +92,7 @@ mod tests {
             contract: None,
             budget_ns: Some(90_000_000_000),
             load: LoadOptions::new(Some(16), None),
+            build: Some("npm ci".to_owned()),
             is_learned: true,
             build: None,
             service_folder: PathBuf::from("/shop"),
