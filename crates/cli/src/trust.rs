@@ -79,9 +79,10 @@ pub(crate) fn line(command: &NamedCommand) -> String {
         true => ".".to_owned(),
         false => command.folder.display().to_string(),
     };
-    let set = command.env.iter().map(|(name, value)| format!("{name}={value}"));
-    let words: Vec<String> = set.chain(command.words.iter().cloned()).collect();
-    let quoted = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "));
+    let shell = |word: &String| shlex::try_quote(word).map_or_else(|_| word.clone(), Into::into);
+    let set = command.env.iter().map(|(name, value)| format!("{name}={}", shell(value)));
+    let words: Vec<String> = set.chain(command.words.iter().map(shell)).collect();
+    let quoted = words.join(" ");
     quotable(&format!("{folder}: {}: {quoted}", purpose(command.purpose)))
 }
 
@@ -162,7 +163,7 @@ mod tests {
         insta::assert_snapshot!(question(&asked), @r"
         /repositories/shop: its files name commands that have changed since they were allowed on this machine.
         - services/shop: builds: make
-        + services/shop: builds: 'LD_PRELOAD=./a b.so' make all
+        + services/shop: builds: LD_PRELOAD='./a b.so' make all
         Run them, now and later? [y/N]
         ");
         assert!(

@@ -70,6 +70,14 @@ pub struct Built {
     pub sources: Vec<Laid>,
 }
 
+/// Copies the files of a folder that git does not ignore, links and modes included.
+///
+/// # Errors
+/// A file cannot be read or written.
+pub(crate) fn copy_sources(from: &Path, to: &Path) -> io::Result<()> {
+    content::Sources::list(from)?.copy(to).map(drop)
+}
+
 impl<'a> Site<'a> {
     /// Builds under `supervisor` until `interrupt` is set.
     pub fn new(supervisor: &'a Supervisor, interrupt: &'a AtomicBool) -> Site<'a> {

@@ -44,10 +44,7 @@ impl Shelf {
 
     /// The top of the tree of `commit`, which stays as it is as long as the value lives.
     pub(super) fn take(&self, repository: &Repository, commit: &str) -> Result<Place, RevisionError> {
-        let shelf = self.made()?;
-        if shelf.starts_with(&repository.top) {
-            return Err(RevisionError::ShelfInside { shelf, repository: repository.top.clone() });
-        }
+        let shelf = self.made_outside(&repository.top)?;
         let tree = Tree::read(repository, commit)?;
         let folder = shelf.join(commit);
         let io = |source| RevisionError::Io { path: folder.clone(), source };
@@ -72,10 +69,21 @@ impl Shelf {
         unreachable!("some number is free")
     }
 
-    /// By its real path, so that it is known where it lies.
-    fn made(&self) -> Result<PathBuf, RevisionError> {
-        let made = fs::create_dir_all(&self.0).and_then(|()| self.0.canonicalize());
-        made.map_err(|source| RevisionError::Io { path: self.0.clone(), source })
+    /// Makes the folder, unless it would lie in the repository at `top`. It is told by its real path.
+    pub(super) fn made_outside(&self, top: &Path) -> Result<PathBuf, RevisionError> {
+        let real = |path: &Path| {
+            let there = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+            there.map_or_else(
+                || path.to_owned(),
+                |(above, real)| real.join(path.strip_prefix(above).unwrap_or(path)),
+            )
+        };
+        let (shelf, repository) = (real(&self.0), real(top));
+        if shelf.starts_with(&repository) {
+            return Err(RevisionError::ShelfInside { shelf, repository });
+        }
+        fs::create_dir_all(&shelf).map_err(|source| RevisionError::Io { path: shelf.clone(), source })?;
+        Ok(shelf)
     }
 
     /// The folder of the work tree that a folder on the shelf was taken out for; absent if it lies elsewhere.
@@ -99,6 +107,13 @@ impl Shelf {
         }
         for commit in fs::read_dir(&self.0)? {
             let folder = commit?.path();
+            // What a killed `tare init` left.
+            if folder.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"checkout-")) {
+                if fs::metadata(&folder)?.modified()? <= before {
+                    fs::remove_dir_all(&folder)?;
+                }
+                continue;
+            }
             let _taking = taking(&folder)?;
             for entry in fs::read_dir(&folder)? {
                 let path = entry?.path();

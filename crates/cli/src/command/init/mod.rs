@@ -16,9 +16,9 @@ use tare_service::{
     discover::{self, Guess},
     learn::{LearnError, Learned, Question},
     record::Material,
-    revisions,
+    revisions::{self, Checkout},
     settings::ServiceSettings,
-    workspace::{Root, link_on_the_way},
+    workspace::{Root, Workspace, link_on_the_way},
 };
 
 use super::{
@@ -28,6 +28,7 @@ use super::{
 use crate::{
     exit::Outcome,
     output::{paint, print, write_file},
+    trust,
     workspace::Global,
 };
 use ci::Ci;
@@ -43,7 +44,7 @@ const BUDGET_STARTS: u32 = 36;
 /// Set up a repository: find out how its service is started, what it answers, and write `tare.toml`
 ///
 /// Tare reads the files of the current folder (Procfile, Dockerfile, package.json, go.mod, pyproject and requirements, pom.xml,
-/// Cargo.toml, ...), starts the service in the ways that they suggest until it answers, and asks it each request four times: those that
+/// Cargo.toml, ...), starts the service in the ways that they suggest until it answers, in a clean checkout as CI has it, and asks it each request four times: those that
 /// you name, those of an OpenAPI document (a file, or what the service has of itself), or `GET /`. What
 /// all answers have in common becomes its contract. At the end the service is compared with itself, which shows what this
 /// machine can see.
@@ -104,14 +105,17 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     let mut written = vec![(file::contract(&name), learned.named(&name)), (PathBuf::from(FILE), text.text())];
     written.extend(args.ci.map(|ci| ci.file(&text)));
     write(&folder, &written)?;
-    match args.no_compare {
-        true => Ok(Outcome::Fine),
-        false => compare_with_itself(
-            global,
-            &name,
-            args.budget.unwrap_or(budget(learned.start_up.unwrap_or_default())),
-        ),
+    if args.no_compare {
+        return Ok(Outcome::Fine);
     }
+    let budget = args.budget.unwrap_or(budget(learned.start_up.unwrap_or_default()));
+    compare_with_itself(global, &name, budget).with_context(|| {
+        let names: Vec<String> = written.iter().map(|(path, _)| path.display().to_string()).collect();
+        format!(
+            "{} stay as they were written; `tare compare {name} {name}` makes the comparison",
+            names.join(", ")
+        )
+    })
 }
 
 /// The repository that is set up.
@@ -185,32 +189,53 @@ fn first_that_answers<'g>(
     Ok(None)
 }
 
+/// Where CI would start it: in a clean checkout. What only this work tree has, such as a `.venv`, is not there.
 fn try_one(site: &Site, guess: &Guess, asked: &mut Vec<Question>) -> anyhow::Result<Learned> {
     let Site { global, folder, name, is_typed } = *site;
     let text = ProjectText { name, guess, base: "", has_contract: false }.text();
-    let workspace = global.open_at(&Root::of_text(folder, &text)?)?;
-    let rows = workspace.rows([name])?;
+    let here = global.open_at(&Root::of_text(folder, &text)?)?;
     let allow = || -> anyhow::Result<()> {
-        for (folder, commands) in workspace.named_commands(rows.iter().map(|row| &row.service)) {
-            workspace.trust().allow(&folder, commands).with_context(|| folder.display().to_string())?;
+        for (folder, commands) in here.named_commands(here.rows([name])?.iter().map(|row| &row.service)) {
+            here.trust().allow(&folder, commands).with_context(|| folder.display().to_string())?;
         }
         Ok(())
     };
     if is_typed {
         allow()?;
     }
+    trust::ask(&here, here.rows([name])?.iter().map(|row| &row.service))?;
+    let checkout = Checkout::of(folder, &here.shelf())?;
+    let mut clean = global.open_at(&Root::of_text(&checkout.folder, &text)?)?;
+    // They are the same commands, and were asked for above.
+    clean.trusts_all = true;
+    let learned =
+        learn_in(&clean, name, asked, &here.scratch("init")).with_context(|| where_it_failed(&checkout))?;
+    // Whoever has a repository set up wants its commands run later, too.
+    allow()?;
+    Ok(learned)
+}
+
+fn where_it_failed(checkout: &Checkout) -> &'static str {
+    match checkout.is_head {
+        true => "in a clean checkout of HEAD, which has nothing that git ignores",
+        false => "in a copy of all that git does not ignore",
+    }
+}
+
+fn learn_in(
+    workspace: &Workspace,
+    name: &str,
+    asked: &mut Vec<Question>,
+    scratch: &Path,
+) -> anyhow::Result<Learned> {
+    let rows = workspace.rows([name])?;
     let settings = ServiceSettings::of_threads(1);
-    let scratch = workspace.scratch("init");
     if asked.is_empty() {
-        *asked = of_the_service(asked::published(&workspace, &rows, &settings, &scratch)?);
+        *asked = of_the_service(asked::published(workspace, &rows, &settings, scratch)?);
     }
     loop {
-        let learned = asked::learn(&workspace, &rows, asked, &settings, &scratch);
-        let Err(error) = learned else {
-            // Whoever has a repository set up wants its commands run later, too.
-            allow()?;
-            return learned;
-        };
+        let learned = asked::learn(workspace, &rows, asked, &settings, scratch);
+        let Err(error) = learned else { return learned };
         // Of several requests one that is refused is left out: a document may name what this service does not have.
         match error.downcast_ref() {
             Some(LearnError::Refused { asked: refused, .. }) if asked.len() > 1 => {

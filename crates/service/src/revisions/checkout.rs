@@ -1,0 +1,96 @@
+//! The files that a server of CI would have: those of HEAD, or those that would be committed.
+
+use std::path::{Path, PathBuf};
+
+use super::{GitError, Repository, RevisionError, Shelf, checked_out, take_out};
+use crate::{build, catalogue::Place};
+
+/// A folder as it is in a clean checkout of its repository, without what git ignores.
+#[derive(Debug)]
+pub struct Checkout {
+    /// The folder that was asked about.
+    pub folder: PathBuf,
+    /// Whether it is HEAD, and not what a commit of everything would be.
+    pub is_head: bool,
+    _files: Files,
+}
+
+#[derive(Debug)]
+enum Files {
+    Taken { _place: Place },
+    Copied { _folder: tempfile::TempDir },
+}
+
+impl Checkout {
+    /// HEAD, if all changes are committed; else, and without a repository, a copy of what git does not ignore. It lies beside
+    /// `shelf`, so that nothing around the folder is found from it.
+    ///
+    /// # Errors
+    /// The repository is not laid out as git does it, or its files cannot be written.
+    pub fn of(folder: &Path, shelf: &Shelf) -> Result<Checkout, RevisionError> {
+        if checked_out(folder).is_ok_and(|(_, has_changed)| !has_changed) {
+            let revision = take_out(folder, "HEAD", shelf, None)?;
+            let folder = revision.place.to_path_buf();
+            return Ok(Checkout { folder, is_head: true, _files: Files::Taken { _place: revision.place } });
+        }
+        let (top, path) = match Repository::around(folder) {
+            Ok(repository) => (repository.top, repository.path),
+            Err(GitError::NoRepository(_)) => (folder.to_owned(), PathBuf::new()),
+            Err(error) => return Err(error.into()),
+        };
+        let beside = shelf.made_outside(&top)?;
+        let io = |source| RevisionError::Io { path: beside.clone(), source };
+        let copy = tempfile::Builder::new().prefix("checkout-").tempdir_in(&beside).map_err(io)?;
+        build::copy_sources(&top, copy.path()).map_err(io)?;
+        Ok(Checkout {
+            folder: copy.path().join(path),
+            is_head: false,
+            _files: Files::Copied { _folder: copy },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, process::Command};
+
+    use super::*;
+
+    #[test]
+    fn what_git_ignores_is_not_there() {
+        let (root, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let write = |name: &str, text: &str| {
+            let path = root.path().join("shop").join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("server.py", "one");
+        write(".venv/bin/uvicorn", "");
+        write(".gitignore", ".venv\n");
+        let shelf = Shelf::new(home.path());
+        let look = || {
+            let checkout = Checkout::of(&root.path().join("shop"), &shelf).unwrap();
+            assert!(!checkout.folder.join(".venv").exists() && !checkout.folder.starts_with(root.path()));
+            (checkout.is_head, fs::read_to_string(checkout.folder.join("server.py")).unwrap())
+        };
+        assert_eq!(look(), (false, "one".to_owned()), "no repository");
+        let git = |words: &[&str]| {
+            let user = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
+            let done =
+                Command::new("git").arg("-C").arg(root.path()).args(user).args(words).status().unwrap();
+            assert!(done.success());
+        };
+        git(&["init", "--quiet"]);
+        assert_eq!(look(), (false, "one".to_owned()), "no commit");
+        git(&["add", "."]);
+        git(&["commit", "--quiet", "-m", "one"]);
+        assert_eq!(look(), (true, "one".to_owned()));
+        write("server.py", "two");
+        assert_eq!(look(), (false, "two".to_owned()), "a change that is in no commit");
+        let left = fs::read_dir(shelf.folder()).unwrap().flatten();
+        assert_eq!(
+            left.filter(|entry| entry.file_name().to_string_lossy().starts_with("checkout-")).count(),
+            0
+        );
+    }
+}
