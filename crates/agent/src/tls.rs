@@ -258,16 +258,16 @@ mod tests {
     fn shake_hands(
         controller: Arc<ClientConfig>,
         agent: Arc<ServerConfig>,
-    ) -> Result<[Connection; 2], [Option<Error>; 2]> {
+    ) -> Result<[Connection; 2], Box<[Option<Error>; 2]>> {
         let name = ServerName::try_from("agent").unwrap();
         let mut client: Connection = ClientConnection::new(controller, name).unwrap().into();
         let mut server: Connection = ServerConnection::new(agent).unwrap().into();
         while client.is_handshaking() || server.is_handshaking() {
             if let Err(error) = pass(&mut client, &mut server) {
-                return Err([pass(&mut server, &mut client).err(), Some(error)]);
+                return Err([pass(&mut server, &mut client).err(), Some(error)].into());
             }
             if let Err(error) = pass(&mut server, &mut client) {
-                return Err([Some(error), pass(&mut client, &mut server).err()]);
+                return Err([Some(error), pass(&mut client, &mut server).err()].into());
             }
         }
         Ok([client, server])
@@ -296,7 +296,10 @@ mod tests {
 
     #[test]
     fn another_token_is_refused_by_the_controller_and_the_agent_is_told() {
-        assert_eq!(shake_hands(controller(&token(1)), agent(&token(2))).err(), Some([refused(), told()]));
+        assert_eq!(
+            shake_hands(controller(&token(1)), agent(&token(2))).err(),
+            Some([refused(), told()].into())
+        );
     }
 
     /// A liar that does not look at the agent's key still has to show its own.
@@ -309,7 +312,7 @@ mod tests {
             let mut liar = ClientConfig::clone(&controller(&token(1)));
             liar.dangerous().set_certificate_verifier(believes_the_agent.clone());
             liar.client_auth_cert_resolver = Arc::new(AlwaysResolvesClientRawPublicKeys::new(own));
-            assert_eq!(shake_hands(liar.into(), agent(&token(1))).err(), Some([told(), refused()]));
+            assert_eq!(shake_hands(liar.into(), agent(&token(1))).err(), Some([told(), refused()].into()));
         }
         let mut nobody = ClientConfig::clone(&controller(&token(1)));
         nobody.client_auth_cert_resolver = Arc::new(NoKey);
@@ -338,7 +341,7 @@ mod tests {
         let stolen = CertifiedKey::new(right.cert.clone(), other.key.clone());
         let mut liar = ServerConfig::clone(&agent(&token(1)));
         liar.cert_resolver = Arc::new(AlwaysResolvesServerRawPublicKeys::new(Arc::new(stolen)));
-        let [controller, _] = shake_hands(controller(&token(1)), liar.into()).err().unwrap();
+        let [controller, _] = *shake_hands(controller(&token(1)), liar.into()).err().unwrap();
         assert_eq!(controller, Some(CertificateError::BadSignature.into()));
     }
 
@@ -379,7 +382,7 @@ mod tests {
         let mut newer = ClientConfig::clone(&controller(&token(2)));
         newer.alpn_protocols = vec![b"tare-agent/9".to_vec()];
         let alert = Error::AlertReceived(AlertDescription::NoApplicationProtocol);
-        let [controller, agent] = shake_hands(newer.into(), agent(&token(1))).err().unwrap();
+        let [controller, agent] = *shake_hands(newer.into(), agent(&token(1))).err().unwrap();
         assert_eq!((controller, agent), (Some(alert), Some(Error::NoApplicationProtocol)));
     }
 
