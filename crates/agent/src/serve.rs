@@ -22,9 +22,6 @@ use crate::tls;
 const PAUSE: Duration = Duration::from_millis(20);
 /// How long a stranger may take to greet.
 const GREETING_MAX: Duration = Duration::from_secs(5);
-/// Between two strangers of which the newer turns another one out. So each has time for its handshake, however fast others come: it
-/// is the oldest after [`STRANGERS_MAX`](crate::strangers::STRANGERS_MAX) of these pauses. Others wait in the kernel for as long.
-const CROWDED_PAUSE: Duration = Duration::from_millis(10);
 
 /// What an agent notices.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,7 +89,7 @@ pub fn serve(
     std::thread::scope(|scope| {
         let end = listen(listener, &served, options, stop, &|stream, peer| {
             let (served, stream) = (&served, Arc::new(stream));
-            let stranger = served.strangers.enter(&stream);
+            let stranger = served.strangers.enter(&stream, Instant::now());
             scope.spawn(move || one((stream, peer), &stranger, served, options, rig, stop, notice));
         });
         // Nobody waits for what they have to say.
@@ -121,8 +118,9 @@ fn listen(
         if is_idle && !options.keep && options.wait.is_some_and(|wait| began.elapsed() >= wait) {
             return Ok(ServeEnd::NoRun);
         }
-        if served.strangers.is_full() {
-            std::thread::sleep(CROWDED_PAUSE);
+        if !served.strangers.has_room(Instant::now()) {
+            std::thread::sleep(PAUSE);
+            continue;
         }
         match listener.accept() {
             Ok((stream, peer)) => accepted(stream, peer),

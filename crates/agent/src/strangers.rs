@@ -1,12 +1,16 @@
-//! Connections that have not shown yet that they have the token. There is room for so many, and for each newer one the oldest is turned
-//! out: whoever has the token shows it at once, and whoever only holds connections open keeps nobody else away.
+//! Connections that have not shown yet that they have the token. There is room for so many, and a newer one takes the place of the oldest:
+//! whoever has the token shows it at once, and whoever only holds connections open keeps nobody else away. However fast others come,
+//! each has time to show it; they wait in the kernel's queue meanwhile.
 
 use std::collections::VecDeque;
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// How many have room.
-pub(crate) const STRANGERS_MAX: usize = 64;
+const STRANGERS_MAX: usize = 64;
+/// Nobody is turned out sooner: a handshake between continents, on a busy machine.
+const STAY_MIN: Duration = Duration::from_millis(500);
 
 /// Those that are here, the oldest first.
 #[derive(Debug, Default)]
@@ -16,7 +20,21 @@ pub(crate) struct Strangers(Mutex<Present>);
 struct Present {
     /// The number of the next one.
     next: u64,
-    streams: VecDeque<(u64, Arc<TcpStream>)>,
+    here: VecDeque<Place>,
+}
+
+#[derive(Debug)]
+struct Place {
+    number: u64,
+    since: Instant,
+    stream: Arc<TcpStream>,
+}
+
+impl Place {
+    /// The thread that reads from it finds its end.
+    fn turn_out(self) {
+        let _was_closed = self.stream.shutdown(Shutdown::Both);
+    }
 }
 
 /// One of them, which leaves when it is dropped.
@@ -27,28 +45,28 @@ pub(crate) struct Stranger<'a> {
 }
 
 impl Strangers {
-    /// Takes a connection in. The oldest is turned out if there is no room.
-    pub(crate) fn enter(&self, stream: &Arc<TcpStream>) -> Stranger<'_> {
-        let mut present = self.present();
-        let number = present.next;
-        present.next += 1;
-        present.streams.push_back((number, Arc::clone(stream)));
-        if present.streams.len() > STRANGERS_MAX
-            && let Some((_, oldest)) = present.streams.pop_front()
-        {
-            turn_out(&oldest);
-        }
-        Stranger { strangers: self, number }
+    /// Whether another one may enter.
+    pub(crate) fn has_room(&self, now: Instant) -> bool {
+        let present = self.present();
+        let may_go = |oldest: &Place| now.saturating_duration_since(oldest.since) >= STAY_MIN;
+        present.here.len() < STRANGERS_MAX || present.here.front().is_some_and(may_go)
     }
 
-    /// Whether the next one turns another out.
-    pub(crate) fn is_full(&self) -> bool {
-        self.present().streams.len() >= STRANGERS_MAX
+    /// Takes a connection in, in the place of the oldest if there is no other.
+    pub(crate) fn enter(&self, stream: &Arc<TcpStream>, now: Instant) -> Stranger<'_> {
+        let mut present = self.present();
+        if present.here.len() >= STRANGERS_MAX {
+            present.here.pop_front().into_iter().for_each(Place::turn_out);
+        }
+        let number = present.next;
+        present.next += 1;
+        present.here.push_back(Place { number, since: now, stream: Arc::clone(stream) });
+        Stranger { strangers: self, number }
     }
 
     /// Turns all of them out.
     pub(crate) fn close(&self) {
-        self.present().streams.drain(..).for_each(|(_, stream)| turn_out(&stream));
+        self.present().here.drain(..).for_each(Place::turn_out);
     }
 
     fn present(&self) -> MutexGuard<'_, Present> {
@@ -56,17 +74,12 @@ impl Strangers {
     }
 }
 
-/// The thread that reads from it finds its end.
-fn turn_out(stream: &TcpStream) {
-    let _was_closed = stream.shutdown(Shutdown::Both);
-}
-
 impl Stranger<'_> {
     /// From now on it is none, and is not turned out; not if it was already.
     pub(crate) fn leave(&self) -> bool {
         let mut present = self.strangers.present();
-        let place = present.streams.iter().position(|(number, _)| *number == self.number);
-        place.and_then(|place| present.streams.remove(place)).is_some()
+        let index = present.here.iter().position(|place| place.number == self.number);
+        index.and_then(|index| present.here.remove(index)).is_some()
     }
 }
 
@@ -101,19 +114,33 @@ mod tests {
             let there = TcpStream::connect(address).unwrap();
             (there, Arc::new(listener.accept().unwrap().0))
         };
-        let strangers = Strangers::default();
+        let (strangers, began) = (Strangers::default(), Instant::now());
+        let enter = |here: &Arc<TcpStream>| strangers.enter(here, began);
         let mut ends: Vec<_> = (0..STRANGERS_MAX).map(|_| accept()).collect();
-        let mut inside: Vec<_> = ends.iter().map(|(_, here)| strangers.enter(here)).collect();
-        assert!(strangers.is_full() && inside[0].leave() && !strangers.is_full());
+        let mut inside: Vec<_> = ends.iter().map(|(_, here)| enter(here)).collect();
+        assert!(!strangers.has_room(began) && !strangers.has_room(began + STAY_MIN / 2));
+        assert!(strangers.has_room(began + STAY_MIN), "the oldest has had its time");
+        assert!(inside[0].leave() && strangers.has_room(began), "there is a place");
         for _ in 0..2 {
             ends.push(accept());
-            inside.push(strangers.enter(&ends.last().unwrap().1));
+            inside.push(enter(&ends.last().unwrap().1));
         }
         let out: Vec<bool> = ends.iter_mut().map(|(there, _)| is_out(there)).collect();
         let expected: Vec<bool> = (0..ends.len()).map(|index| index == 1).collect();
         assert_eq!(out, expected, "the oldest of those that were still strangers");
         assert!(!inside[1].leave(), "it was turned out");
         drop(inside);
-        assert_eq!(strangers.present().streams.len(), 0);
+        assert_eq!(strangers.present().here.len(), 0);
+    }
+
+    #[test]
+    fn at_the_end_all_are_turned_out() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut there = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let strangers = Strangers::default();
+        let stranger = strangers.enter(&Arc::new(listener.accept().unwrap().0), Instant::now());
+        assert!(!is_out(&mut there));
+        strangers.close();
+        assert!(is_out(&mut there) && !stranger.leave());
     }
 }

@@ -2,8 +2,12 @@ use std::net::{Shutdown, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
+use serde::de::DeserializeOwned;
+use tare_load::{Exchange, Expected, ExpectedBody};
+
 use super::*;
 use crate::frame::Frames;
+use crate::job::{Job, Listed, Requests, tests::job};
 use crate::message::{Order, Reply};
 use crate::tls;
 use crate::token::tests::token;
@@ -41,6 +45,15 @@ fn both(one: End, other: End, may_serve: bool) -> [Link; 2] {
     let (thread, address) = agent(other, may_serve);
     let link = controller(one, address);
     [link, thread.join().unwrap()]
+}
+
+/// The next message, whenever it comes.
+fn next<T: DeserializeOwned>(receiver: &mut Receiver) -> T {
+    loop {
+        if let Some(message) = receiver.receive().unwrap() {
+            return message;
+        }
+    }
 }
 
 fn refusals(ends: [Link; 2]) -> [String; 2] {
@@ -103,9 +116,7 @@ fn both_ends_send_long_messages_at_the_same_time() {
             let long = &long;
             scope.spawn(move || sender.send(&Reply::Failed(long.clone())).unwrap());
             scope.spawn(move || {
-                let received =
-                    std::iter::repeat_with(|| receiver.receive::<Reply>().unwrap()).find_map(|got| got);
-                assert!(matches!(received, Some(Reply::Failed(text)) if text == *long));
+                assert!(matches!(next(&mut receiver), Reply::Failed(text) if text == *long));
             });
         }
     });
@@ -138,16 +149,22 @@ fn a_man_in_the_middle_is_believed_by_neither_end() {
 fn nothing_that_is_said_can_be_read_on_the_way() {
     let (agent, address) = agent((1, "a version of Tare"), true);
     let (relay, address) = before(address, |_| {});
-    let (mut orders, _replies) = controller((1, "a version of Tare"), address).unwrap();
+    let (mut orders, mut replies) = controller((1, "a version of Tare"), address).unwrap();
     let (mut sender, mut received) = agent.join().unwrap().unwrap();
-    let secret = "Authorization: Bearer 0b1e5f6d2c3a";
-    sender.send(&Reply::Failed(secret.to_owned())).unwrap();
-    let order = Order::Prepare(Box::new(crate::job::tests::job()));
+    let secret = "GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer 0b1e5f6d2c3a\r\n\r\n";
+    let exchange = Exchange {
+        request: secret.into(),
+        is_head: false,
+        expected: Expected { status: 200, body: ExpectedBody::Exact(b"yes".to_vec()) },
+        name: "GET /".to_owned(),
+        step: None,
+    };
+    let requests = Requests::Listed(vec![Listed::of(&exchange).unwrap()]);
+    let reply = Reply::Failed(secret.to_owned());
+    sender.send(&reply).unwrap();
+    let order = Order::Prepare(Box::new(Job { requests, ..job() }));
     orders.send(&order).unwrap();
-    assert_eq!(
-        std::iter::repeat_with(|| received.receive().unwrap()).find_map(|got| got),
-        Some(order.clone())
-    );
+    assert_eq!((next::<Order>(&mut received), next::<Reply>(&mut replies)), (order.clone(), reply));
     orders.close();
     sender.close();
     let passed = relay.join().unwrap();
@@ -218,7 +235,7 @@ fn what_a_controller_said_once_is_of_no_use_again() {
     let (mut orders, _replies) = controller((1, "1"), address).unwrap();
     orders.send(&Order::Bye).unwrap();
     let (_sender, mut received) = first.join().unwrap().unwrap();
-    assert_eq!(std::iter::repeat_with(|| received.receive().unwrap()).find_map(|got| got), Some(Order::Bye));
+    assert_eq!(next::<Order>(&mut received), Order::Bye);
     orders.close();
     let [said, _] = relay.join().unwrap();
     let (again, address) = agent((1, "1"), true);

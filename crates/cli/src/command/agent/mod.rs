@@ -146,6 +146,8 @@ fn tell(notice: Notice) {
         Notice::Begun { peer } => tare_host::tell!("a run from {peer}"),
         Notice::Ended { peer, end: RunEnd::Complete } => tare_host::tell!("the run from {peer} is complete"),
         Notice::Ended { peer, .. } => tare_host::tell!("the run from {peer} was cut off"),
+        // Each of them would be a line.
+        Notice::Refused { count, .. } if !count.is_power_of_two() => {}
         Notice::Refused { peer, why, count } => {
             tare_host::tell!("refused {peer}: {why} ({count} refused so far)");
         }
