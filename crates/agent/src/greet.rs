@@ -1,4 +1,4 @@
-//! How two ends come together: TLS, in which each shows that it has the token, and then the version of Tare.
+//! The beginning of a connection: the handshake of TLS, which authenticates both ends, and then the comparison of their versions.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -14,12 +14,12 @@ use crate::link::{LinkError, Receiver, Sender, closed_or, is_pause, open, set_wa
 use crate::message::{self, Greeting};
 use crate::tls::PROTOCOL;
 
-/// What an agent lets in.
+/// What an agent requires of a controller.
 pub struct Gate<'a> {
     /// As [`crate::tls::agent`] makes it.
     pub tls: &'a Arc<ServerConfig>,
     pub tare: &'a str,
-    /// Whether it may serve another run; called once the token and the version are known to be right.
+    /// Whether the agent may serve another run; called when the controller is authenticated and its version is right.
     pub claim: &'a dyn Fn() -> bool,
 }
 
@@ -41,7 +41,7 @@ pub fn greet(
 ) -> Result<(Sender, Receiver), LinkError> {
     let deadline = Instant::now() + patience;
     set_waits(&stream)?;
-    // No name is asked for: the key says who it is.
+    // An address, so that the ClientHello contains no name: the key identifies the agent.
     let name = ServerName::from(stream.peer_addr()?.ip());
     let tls = ClientConnection::new(Arc::clone(tls), name)?;
     let opened = open(Arc::new(stream), tls.into(), deadline);
@@ -101,14 +101,14 @@ fn compare(ours: &str, theirs: &str) -> Result<(), LinkError> {
     }
 }
 
-/// A word of the other end, as it may be printed.
+/// A word of the peer without control characters, for a message.
 fn shown(word: &str) -> String {
     const CHARS_MAX: usize = 40;
     word.chars().take(CHARS_MAX).flat_map(char::escape_default).collect()
 }
 
-/// Whether the other end speaks `tare-agent/1`. Its first message is the length of another, which begins with a zero; no record of
-/// TLS does.
+/// Whether the peer speaks `tare-agent/1`, which has no TLS. That protocol begins with the length of a message, whose first byte is
+/// zero; no record of TLS begins with a zero.
 fn is_without_tls(stream: &TcpStream, deadline: Instant) -> Result<bool, LinkError> {
     let mut byte = [0];
     while Instant::now() < deadline {
@@ -122,10 +122,10 @@ fn is_without_tls(stream: &TcpStream, deadline: Instant) -> Result<bool, LinkErr
     Err(LinkError::TooLate)
 }
 
-/// Tells a controller of `tare-agent/1` in its own words which protocol this is; it prints both, and what to do.
+/// Answers a controller of `tare-agent/1` in its own format. It then prints the two protocol versions and what to do.
 fn refuse_without_tls(mut stream: &TcpStream, tare: &str) -> LinkError {
     let hello = json!({ "hello": { "protocol": PROTOCOL, "tare": tare, "nonce": "" } });
-    // What it has said is read, so that the answer is not lost by a reset.
+    // Unread bytes would make the kernel reset the connection, and the answer would be lost.
     let _read = stream.read(&mut [0; 4_096]);
     let told = framed(&message::write(&hello)).map(|frame| stream.write_all(&frame));
     drop(told);

@@ -1,5 +1,5 @@
-//! A socket with the protocol on it: messages over TLS. Of a connection one half sends and the other receives, each in a thread of its
-//! own; neither waits for the socket while it holds what both share.
+//! A socket with the protocol on it: messages over TLS. A connection has two halves, each for a thread of its own: one sends and one
+//! receives. They share the state of TLS behind a mutex, which neither holds while it waits for the socket.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -94,12 +94,12 @@ pub(crate) fn closed_or(error: io::Error) -> LinkError {
     }
 }
 
-/// Whether nothing has come for as long as a read waits.
+/// Whether a read ended without bytes, by its timeout or by a signal.
 pub(crate) fn is_pause(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
-/// How long the calls of this socket wait.
+/// Sets the timeouts of a socket.
 pub(crate) fn set_waits(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(SLICE))?;
@@ -129,7 +129,7 @@ pub(crate) fn open(
             return Err(LinkError::TooLate);
         }
         if let Err(error) = receiver.take() {
-            // What is refused is told why, if it is still there.
+            // The alert gives the peer the reason.
             let _gone = sender.flush();
             return Err(error);
         }
@@ -145,7 +145,7 @@ impl Sender {
         let frame = framed(&message::write(message))?;
         let mut rest = frame.as_slice();
         while !rest.is_empty() {
-            // As much as TLS keeps for the socket.
+            // TLS buffers a limited number of bytes for the socket.
             let taken = lock(&self.tls).writer().write(rest)?;
             rest = &rest[taken..];
             self.flush()?;
@@ -153,8 +153,8 @@ impl Sender {
         Ok(())
     }
 
-    /// Writes what TLS has for the other end. The half that receives must not wait for that: two ends that both write, and do not read
-    /// before they have written, would wait for each other.
+    /// Writes the pending records of TLS. The mutex is not held during the write: two ends that both write long messages, and cannot read
+    /// meanwhile, would wait for each other.
     fn flush(&mut self) -> Result<(), LinkError> {
         let mut records = Vec::new();
         let mut tls = lock(&self.tls);
@@ -191,7 +191,7 @@ impl Receiver {
         }
     }
 
-    /// Takes what has come; not if nothing comes for as long as a read waits.
+    /// Reads from the socket and decrypts. False if nothing arrives within [`Receiver::PATIENCE`].
     fn take(&mut self) -> Result<bool, LinkError> {
         match (&*self.stream).read(&mut self.buffer) {
             Ok(0) => Err(LinkError::Closed),

@@ -92,7 +92,7 @@ pub fn serve(
             let stranger = served.strangers.enter(&stream, Instant::now());
             scope.spawn(move || one((stream, peer), &stranger, served, options, rig, stop, notice));
         });
-        // Nobody waits for what they have to say.
+        // The scope would wait for the timeouts of all strangers.
         served.strangers.close();
         end
     })
@@ -124,9 +124,9 @@ fn listen(
         }
         match listener.accept() {
             Ok((stream, peer)) => accepted(stream, peer),
-            // It does not listen.
+            // The socket does not listen.
             Err(error) if error.kind() == ErrorKind::InvalidInput => return Err(error),
-            // There is none; or the error is of one connection, or of a moment in which descriptors are scarce (accept(2)).
+            // No connection is waiting; or one failed in the queue, or all descriptors are in use (accept(2)): both pass.
             Err(_) => std::thread::sleep(PAUSE),
         }
     }
@@ -145,7 +145,7 @@ fn one(
     let claimed = Cell::new(false);
     let is_over = || !options.keep && served.first().is_some();
     let claim = || {
-        // One that was turned out meanwhile would begin a run that nobody controls.
+        // An evicted controller must not begin a run: its connection is closed.
         let is_free = stranger.leave()
             && served.is_busy.compare_exchange(false, true, Ordering::SeqCst, Ordering::SeqCst).is_ok();
         claimed.set(is_free);

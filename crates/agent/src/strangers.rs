@@ -1,25 +1,25 @@
-//! Connections that have not shown yet that they have the token. There is room for so many, and a newer one takes the place of the oldest:
-//! whoever has the token shows it at once, and whoever only holds connections open keeps nobody else away. However fast others come,
-//! each has time to show it; they wait in the kernel's queue meanwhile.
+//! Strangers: connections that are not authenticated yet. Their number is limited, and a new one evicts the oldest. A controller
+//! authenticates within milliseconds, so an attacker that only holds connections open cannot lock it out. An attacker that opens
+//! connections fast cannot evict it either: no stranger is evicted in its first half second, and until then the agent accepts no more.
 
 use std::collections::VecDeque;
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many have room.
 const STRANGERS_MAX: usize = 64;
-/// Nobody is turned out sooner: a handshake between continents, on a busy machine.
+/// Enough for a handshake between continents, on a busy machine.
 const STAY_MIN: Duration = Duration::from_millis(500);
 
-/// Those that are here, the oldest first.
+/// All strangers of an agent.
 #[derive(Debug, Default)]
 pub(crate) struct Strangers(Mutex<Present>);
 
 #[derive(Debug, Default)]
 struct Present {
-    /// The number of the next one.
+    /// The number of the next stranger.
     next: u64,
+    /// The oldest first.
     here: VecDeque<Place>,
 }
 
@@ -31,13 +31,13 @@ struct Place {
 }
 
 impl Place {
-    /// The thread that reads from it finds its end.
-    fn turn_out(self) {
+    /// The thread that reads from the connection finds its end.
+    fn evict(self) {
         let _was_closed = self.stream.shutdown(Shutdown::Both);
     }
 }
 
-/// One of them, which leaves when it is dropped.
+/// One stranger, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Stranger<'a> {
     strangers: &'a Strangers,
@@ -45,18 +45,18 @@ pub(crate) struct Stranger<'a> {
 }
 
 impl Strangers {
-    /// Whether another one may enter.
+    /// Whether there is a free place, or the oldest stranger may be evicted.
     pub(crate) fn has_room(&self, now: Instant) -> bool {
         let present = self.present();
         let may_go = |oldest: &Place| now.saturating_duration_since(oldest.since) >= STAY_MIN;
         present.here.len() < STRANGERS_MAX || present.here.front().is_some_and(may_go)
     }
 
-    /// Takes a connection in, in the place of the oldest if there is no other.
+    /// Adds a connection. If there is no free place, the oldest stranger is evicted.
     pub(crate) fn enter(&self, stream: &Arc<TcpStream>, now: Instant) -> Stranger<'_> {
         let mut present = self.present();
         if present.here.len() >= STRANGERS_MAX {
-            present.here.pop_front().into_iter().for_each(Place::turn_out);
+            present.here.pop_front().into_iter().for_each(Place::evict);
         }
         let number = present.next;
         present.next += 1;
@@ -64,9 +64,9 @@ impl Strangers {
         Stranger { strangers: self, number }
     }
 
-    /// Turns all of them out.
+    /// Evicts all strangers.
     pub(crate) fn close(&self) {
-        self.present().here.drain(..).for_each(Place::turn_out);
+        self.present().here.drain(..).for_each(Place::evict);
     }
 
     fn present(&self) -> MutexGuard<'_, Present> {
@@ -75,7 +75,7 @@ impl Strangers {
 }
 
 impl Stranger<'_> {
-    /// From now on it is none, and is not turned out; not if it was already.
+    /// The connection is authenticated: from now on it cannot be evicted. False if it was evicted before.
     pub(crate) fn leave(&self) -> bool {
         let mut present = self.strangers.present();
         let index = present.here.iter().position(|place| place.number == self.number);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_stranger_makes_room_and_whoever_has_left_stays() {
+    fn a_new_stranger_evicts_the_oldest_and_no_authenticated_connection() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let accept = || {
@@ -119,8 +119,8 @@ mod tests {
         let mut ends: Vec<_> = (0..STRANGERS_MAX).map(|_| accept()).collect();
         let mut inside: Vec<_> = ends.iter().map(|(_, here)| enter(here)).collect();
         assert!(!strangers.has_room(began) && !strangers.has_room(began + STAY_MIN / 2));
-        assert!(strangers.has_room(began + STAY_MIN), "the oldest has had its time");
-        assert!(inside[0].leave() && strangers.has_room(began), "there is a place");
+        assert!(strangers.has_room(began + STAY_MIN), "the oldest may be evicted");
+        assert!(inside[0].leave() && strangers.has_room(began), "there is a free place");
         for _ in 0..2 {
             ends.push(accept());
             inside.push(enter(&ends.last().unwrap().1));
@@ -128,13 +128,13 @@ mod tests {
         let out: Vec<bool> = ends.iter_mut().map(|(there, _)| is_out(there)).collect();
         let expected: Vec<bool> = (0..ends.len()).map(|index| index == 1).collect();
         assert_eq!(out, expected, "the oldest of those that were still strangers");
-        assert!(!inside[1].leave(), "it was turned out");
+        assert!(!inside[1].leave(), "it was evicted");
         drop(inside);
         assert_eq!(strangers.present().here.len(), 0);
     }
 
     #[test]
-    fn at_the_end_all_are_turned_out() {
+    fn at_the_end_all_strangers_are_evicted() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut there = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let strangers = Strangers::default();

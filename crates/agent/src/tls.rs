@@ -1,10 +1,10 @@
-//! Who is at the other end, and that nobody else reads or writes: TLS 1.3, in which each end shows a key and demands the other's. Both
-//! keys come from the token, so whoever has it knows whom to expect, and nothing but the token goes from machine to machine. Every
-//! connection has session keys of its own: a token that is lost later opens nothing that was said before.
+//! Controller and agent authenticate each other by TLS 1.3: each end presents a public key and accepts one key only. Both ends derive
+//! both keys from the token, so the token is all that a user copies between machines. Session keys are ephemeral: a token that leaks
+//! later decrypts no recorded connection.
 //!
-//! Keys are shown as they are (RFC 7250). A certificate would add a name and a time of validity, and neither is to be believed here: a
-//! token is of one run, and the clocks of two machines may differ. A stranger can try guesses of the token against the agent's key,
-//! so a token is always a random number ([`Token`]).
+//! The keys are raw public keys (RFC 7250). A certificate would add a name and a validity period: the token replaces the name, and a
+//! validity period would fail where the clocks of two machines differ. An agent signs with its key before it knows the client, so an
+//! attacker can test guesses of the token offline. Therefore every token is a random number of 256 bits ([`Token`]).
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ use rustls::{
 
 use crate::token::Token;
 
-/// The version of the protocol, which TLS agrees on (RFC 7301). The first one had no TLS.
+/// The version of the protocol, negotiated by ALPN (RFC 7301). Version 1 had no TLS.
 pub const PROTOCOL: &str = "tare-agent/2";
 const SEED_BYTES: usize = 32;
 
@@ -45,7 +45,7 @@ enum End {
 }
 
 impl End {
-    /// What sets its key apart from that of the other end.
+    /// The `info` of HKDF: each end has a key of its own.
     fn label(self) -> &'static [u8] {
         match self {
             End::Controller => b"controller",
@@ -54,7 +54,7 @@ impl End {
     }
 }
 
-/// What a controller with this token speaks: with an agent that has it, and nobody else.
+/// The TLS configuration of a controller. It accepts the agent that has this token, and no other peer.
 ///
 /// # Panics
 /// Never: what is given to the provider of cryptography does not depend on the token.
@@ -74,8 +74,8 @@ pub fn controller(token: &Token) -> Arc<ClientConfig> {
     Arc::new(config)
 }
 
-/// What an agent with this token speaks: with a controller that has it, and nobody else. No session is resumed, so each controller
-/// shows its key.
+/// The TLS configuration of an agent. It accepts a controller that has this token, and no other peer. It resumes no session, so every
+/// controller proves its key.
 ///
 /// # Panics
 /// Never, as [`controller`].
@@ -95,7 +95,7 @@ pub fn agent(token: &Token) -> Arc<ServerConfig> {
     Arc::new(config)
 }
 
-/// The key of one end: Ed25519 (RFC 8032), whose seed is HKDF-SHA256 (RFC 5869) of the token.
+/// The key pair of one end: Ed25519 (RFC 8032). Its seed is HKDF-SHA256 (RFC 5869) of the token.
 fn key_of(token: &Token, end: End, provider: &CryptoProvider) -> Arc<CertifiedKey> {
     let mut seed = [0; SEED_BYTES];
     Salt::new(HKDF_SHA256, PROTOCOL.as_bytes())
@@ -111,36 +111,36 @@ fn key_of(token: &Token, end: End, provider: &CryptoProvider) -> Arc<CertifiedKe
     Arc::new(CertifiedKey::new(vec![CertificateDer::from(public.as_ref().to_vec())], key))
 }
 
-/// Believes one key.
+/// Accepts one public key.
 #[derive(Debug)]
 struct Pinned {
-    /// In the form in which it is shown: SubjectPublicKeyInfo.
+    /// A SubjectPublicKeyInfo, as the peer presents it.
     key: CertificateDer<'static>,
     algorithms: WebPkiSupportedAlgorithms,
 }
 
 impl Pinned {
-    /// That of this end.
+    /// Accepts the key of `end`.
     fn new(token: &Token, end: End, provider: &CryptoProvider) -> Pinned {
         let key = key_of(token, end, provider).cert[0].clone();
         Pinned { key, algorithms: provider.signature_verification_algorithms }
     }
 
-    fn expect(&self, shown: &CertificateDer<'_>) -> Result<(), Error> {
-        match *shown == self.key {
+    fn expect(&self, presented: &CertificateDer<'_>) -> Result<(), Error> {
+        match *presented == self.key {
             true => Ok(()),
             false => Err(CertificateError::ApplicationVerificationFailure.into()),
         }
     }
 
-    /// That the other end has the private half of what it has shown.
+    /// Checks that the peer has the private key of the public key that it presents.
     fn expect_signed(
         &self,
         message: &[u8],
-        shown: &CertificateDer<'_>,
+        presented: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let key = SubjectPublicKeyInfoDer::from(shown.as_ref());
+        let key = SubjectPublicKeyInfoDer::from(presented.as_ref());
         verify_tls13_signature_with_raw_key(message, &key, signature, &self.algorithms)
     }
 }
@@ -148,13 +148,13 @@ impl Pinned {
 impl ServerCertVerifier for Pinned {
     fn verify_server_cert(
         &self,
-        shown: &CertificateDer<'_>,
+        presented: &CertificateDer<'_>,
         _: &[CertificateDer<'_>],
         _: &ServerName<'_>,
         _: &[u8],
         _: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        self.expect(shown).map(|()| ServerCertVerified::assertion())
+        self.expect(presented).map(|()| ServerCertVerified::assertion())
     }
 
     fn verify_tls12_signature(
@@ -169,10 +169,10 @@ impl ServerCertVerifier for Pinned {
     fn verify_tls13_signature(
         &self,
         message: &[u8],
-        shown: &CertificateDer<'_>,
+        presented: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.expect_signed(message, shown, signature)
+        self.expect_signed(message, presented, signature)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
@@ -191,11 +191,11 @@ impl ClientCertVerifier for Pinned {
 
     fn verify_client_cert(
         &self,
-        shown: &CertificateDer<'_>,
+        presented: &CertificateDer<'_>,
         _: &[CertificateDer<'_>],
         _: UnixTime,
     ) -> Result<ClientCertVerified, Error> {
-        self.expect(shown).map(|()| ClientCertVerified::assertion())
+        self.expect(presented).map(|()| ClientCertVerified::assertion())
     }
 
     fn verify_tls12_signature(
@@ -210,10 +210,10 @@ impl ClientCertVerifier for Pinned {
     fn verify_tls13_signature(
         &self,
         message: &[u8],
-        shown: &CertificateDer<'_>,
+        presented: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.expect_signed(message, shown, signature)
+        self.expect_signed(message, presented, signature)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
@@ -240,7 +240,7 @@ mod tests {
     use crate::token::hex;
     use crate::token::tests::token;
 
-    /// Hands what one end has to say to the other.
+    /// Moves the pending records of one end to the other.
     fn pass(from: &mut Connection, to: &mut Connection) -> Result<(), Error> {
         let mut bytes = Vec::new();
         while from.wants_write() {
@@ -254,7 +254,7 @@ mod tests {
         Ok(())
     }
 
-    /// What each end, the controller first, says of a handshake in memory.
+    /// A handshake in memory. The errors are those of the controller and of the agent.
     fn shake_hands(
         controller: Arc<ClientConfig>,
         agent: Arc<ServerConfig>,
@@ -302,7 +302,7 @@ mod tests {
         );
     }
 
-    /// A liar that does not look at the agent's key still has to show its own.
+    /// A client that ignores the agent's key must still prove its own.
     #[test]
     fn a_controller_that_believes_everything_is_refused_by_the_agent() {
         let provider = Arc::new(provider::default_provider());
@@ -314,9 +314,9 @@ mod tests {
             liar.client_auth_cert_resolver = Arc::new(AlwaysResolvesClientRawPublicKeys::new(own));
             assert_eq!(shake_hands(liar.into(), agent(&token(1))).err(), Some([told(), refused()].into()));
         }
-        let mut nobody = ClientConfig::clone(&controller(&token(1)));
-        nobody.client_auth_cert_resolver = Arc::new(NoKey);
-        assert!(shake_hands(nobody.into(), agent(&token(1))).is_err());
+        let mut keyless = ClientConfig::clone(&controller(&token(1)));
+        keyless.client_auth_cert_resolver = Arc::new(NoKey);
+        assert!(shake_hands(keyless.into(), agent(&token(1))).is_err());
     }
 
     #[derive(Debug)]
@@ -332,7 +332,7 @@ mod tests {
         }
     }
 
-    /// The public half of the right key, and the private half of another: what whoever has seen the agent's key can show.
+    /// The right public key with another private key: all that an attacker has who connected to the agent before.
     #[test]
     fn a_key_without_its_private_half_is_refused() {
         let provider = provider::default_provider();
@@ -345,7 +345,7 @@ mod tests {
         assert_eq!(controller, Some(CertificateError::BadSignature.into()));
     }
 
-    /// A man in the middle with a certificate of his own, as a proxy of a company has one.
+    /// A relay that terminates TLS with a certificate of its own, as the proxies of companies do.
     #[test]
     fn a_certificate_is_no_key() {
         let made = rcgen::generate_simple_self_signed(["agent".to_owned()]).unwrap();
@@ -386,7 +386,7 @@ mod tests {
         assert_eq!((controller, agent), (Some(alert), Some(Error::NoApplicationProtocol)));
     }
 
-    /// Two Tares that say the same protocol must make the same keys. The values are those of `openssl kdf` and `openssl pkey`.
+    /// Two builds of one protocol version must derive the same keys. The expected values are from `openssl kdf` and `openssl pkey`.
     #[test]
     fn the_keys_of_a_token_stay_the_same() {
         let provider = provider::default_provider();

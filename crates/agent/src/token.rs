@@ -8,7 +8,7 @@ const DIGITS: usize = 2 * RANDOM_BYTES;
 /// Of 32 random bytes fewer are different with a probability below 10^-22. Words, dates and repeated digits have fewer.
 const DIFFERENT_BYTES_MIN: usize = 12;
 
-/// A secret that controller and agents share: a random number, since what crosses the wire could be tried against guesses of a word.
+/// A secret that controller and agents share. It is a random number: an attacker that connects to an agent can test guesses offline.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token {
     bytes: [u8; RANDOM_BYTES],

@@ -337,7 +337,7 @@ fn a_wrong_token_is_refused_and_counted() {
         let error = connect(&[&agent]).unwrap_err().to_string();
         assert!(error.contains("it has another token: give both the same --token-file"), "{error}");
     }
-    // It notes a refusal when it has read that it was refused.
+    // The agent notes a refusal when it has read the alert.
     assert!(within(Duration::from_secs(10), || agent.refusals().len() == 2));
     agent.stop.store(true, Ordering::Relaxed);
     assert_eq!(agent.thread.join().unwrap(), ServeEnd::Stopped);
@@ -433,7 +433,7 @@ fn an_agent_serves_one_run_at_a_time_and_with_keep_one_after_the_other() {
     assert_eq!(agent.thread.join().unwrap(), ServeEnd::Stopped);
 }
 
-/// Each stranger is more than there is room for, or comes back as soon as it is turned out.
+/// 100 connections are silent, and three clients connect again as soon as the agent closes their connection.
 #[test]
 fn strangers_keep_no_controller_away() {
     let server = server(BODY);

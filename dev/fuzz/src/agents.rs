@@ -26,7 +26,7 @@ static AGENT: LazyLock<Arc<ServerConfig>> =
     LazyLock::new(|| tls::agent(&Token::parse(TOKEN).expect("random digits")));
 
 /// A message as it came off the wire, and the wire itself. Any split of a stream gives the same messages, what is read is written as
-/// what reads back as the same, and no job, report or interval that is read breaks anything. Whoever says it is not let in.
+/// what reads back as the same, and no job, report or interval that is read breaks anything. No input authenticates a client.
 pub(crate) fn agent(input: &[u8]) {
     wire(input);
     stranger(input);
@@ -74,7 +74,7 @@ fn wire(input: &[u8]) {
     assert_eq!(all(&[input]), all(&[one, other]));
 }
 
-/// Nobody guesses what a controller with the token would say.
+/// Without the token a handshake does not end.
 fn stranger(input: &[u8]) {
     let mut tls = ServerConnection::new(Arc::clone(&AGENT)).expect("a connection");
     let mut rest = input;

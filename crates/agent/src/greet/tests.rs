@@ -133,7 +133,7 @@ fn another_token_version_or_run_is_refused_at_both_ends() {
     assert_eq!(refused, ["it serves another run"; 2]);
 }
 
-/// It ends the TLS of each end, by keys of its own.
+/// It terminates the TLS of each end with keys of another token.
 #[test]
 fn a_man_in_the_middle_is_believed_by_neither_end() {
     let (in_the_middle, his) = agent((9, "1"), true);

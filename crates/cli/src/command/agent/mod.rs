@@ -22,8 +22,8 @@ use crate::{
 ///
 /// An agent listens for one controller, takes its part of the load, checks every answer, reports, and ends. It ends its load and
 /// itself when the controller is gone. Both must have the same token, which is read from a file or from TARE_AGENT_TOKEN, and never
-/// crosses the wire. They speak TLS 1.3, in which each shows a key that is made from the token: nobody else is let in, or reads what
-/// they say.
+/// crosses the wire. They speak TLS 1.3 and authenticate each other by keys that both derive from the token: no other program can
+/// connect, read or change a message.
 ///
 /// An agent loads only servers on its own machine. Another one is loaded only if the agent was started with --target, and the
 /// controller with --i-may-load.
