@@ -1,16 +1,20 @@
 //! The connections of a controller to its agents: what they say, in one place, and whether they are still there.
 
 use std::net::{TcpStream, ToSocketAddrs};
+use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use rustls::ClientConfig;
 use tare_load::{Clock, Monotonic};
 
 use crate::align::{AgentClock, RoundTrip};
 use crate::control_error::ControlError;
-use crate::link::{LinkError, Receiver, Sender, greet};
+use crate::greet::greet;
+use crate::link::{LinkError, Receiver, Sender};
 use crate::message::{About, Order, Reply};
+use crate::tls;
 use crate::token::Token;
 
 /// The longest wait for an event.
@@ -19,8 +23,8 @@ const WAIT: Duration = Duration::from_millis(20);
 /// agents.
 const AWAY_NS: u64 = 500_000_000;
 const CONNECT_MAX: Duration = Duration::from_secs(5);
-/// Longer than an agent makes a wrong token wait.
-const GREETING_MAX: Duration = Duration::from_secs(20);
+/// Longer than strangers keep an agent from it.
+const GREETING_MAX: Duration = Duration::from_secs(10);
 
 /// How often agents are asked for their time, and when they are given up.
 #[derive(Debug, Clone, Copy)]
@@ -83,9 +87,10 @@ impl Fleet {
         times: Times,
     ) -> Result<Fleet, ControlError> {
         let (events, received) = mpsc::channel();
+        let tls = tls::controller(token);
         let mut remotes = Vec::new();
         for (index, address) in addresses.iter().enumerate() {
-            match Remote::connect(index, address, (token, tare), &events) {
+            match Remote::connect(index, address, (&tls, tare), &events) {
                 Ok(remote) => remotes.push(remote),
                 Err(error) => {
                     // Those that were reached before end too.
@@ -189,14 +194,14 @@ impl Remote {
     fn connect(
         index: usize,
         address: &str,
-        (token, tare): (&Token, &str),
+        (tls, tare): (&Arc<ClientConfig>, &str),
         events: &mpsc::Sender<(usize, Event)>,
     ) -> Result<Remote, ControlError> {
         let named = || address.to_owned();
         let unreachable = |source| ControlError::Unreachable { address: named(), source };
         let stream = connect(address).map_err(unreachable)?;
         let refused = |source| ControlError::Refused { address: named(), source };
-        let (sender, mut receiver) = greet(stream, token, tare, GREETING_MAX).map_err(refused)?;
+        let (sender, mut receiver) = greet(stream, tls, tare, GREETING_MAX).map_err(refused)?;
         let about = first(&mut receiver).map_err(refused)?;
         let events = events.clone();
         let reader = std::thread::spawn(move || read(index, receiver, &events));
@@ -249,10 +254,7 @@ fn first(receiver: &mut Receiver) -> Result<About, LinkError> {
     loop {
         match receiver.receive()? {
             Some(Reply::About(about)) => return Ok(about),
-            Some(_) => {
-                let what = "a message out of turn".to_owned();
-                return Err(crate::handshake::HandshakeError::NotOurs(what).into());
-            }
+            Some(_) => return Err(LinkError::OutOfTurn),
             None if waited >= GREETING_MAX => return Err(LinkError::TooLate),
             None => waited += Receiver::PATIENCE,
         }

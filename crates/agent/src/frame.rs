@@ -3,8 +3,6 @@
 
 /// What precedes a message.
 pub const HEAD_BYTES: usize = 4;
-/// Before the other end has shown that it has the token.
-pub const GREETING_BYTES_MAX: usize = 4 * 1024;
 /// A job with its requests, or a report with its histograms.
 pub const MESSAGE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
@@ -31,11 +29,6 @@ impl Frames {
     #[must_use]
     pub fn new(limit: usize) -> Frames {
         Frames { pending: Vec::new(), at: 0, limit }
-    }
-
-    /// From the next message on.
-    pub fn set_limit(&mut self, limit: usize) {
-        self.limit = limit;
     }
 
     /// Takes what came.
@@ -102,16 +95,6 @@ mod tests {
         assert_eq!(frames.take(), Err(FrameError::Empty));
         assert_eq!(framed(&[]), Err(FrameError::Empty));
         assert!(framed(&vec![1; MESSAGE_BYTES_MAX + 1]).is_err());
-    }
-
-    #[test]
-    fn the_limit_may_be_raised_between_messages() {
-        let mut frames = Frames::new(2);
-        frames.push(&[framed(b"ab").unwrap(), framed(b"abc").unwrap()].concat());
-        assert_eq!(frames.take(), Ok(Some(b"ab".to_vec())));
-        frames.set_limit(3);
-        assert_eq!(frames.take(), Ok(Some(b"abc".to_vec())));
-        assert!(frames.is_between_messages());
     }
 
     proptest! {

@@ -1,8 +1,8 @@
 //! One load from several generators. A controller (`tare load --agents`) gives each agent (`tare agent`) its part, starts them at
 //! the same instant, and adds up what they report.
 //!
-//! Three parts do no I/O: the protocol ([`frame`], [`handshake`], [`seal`], [`message`]), the clocks ([`align`], [`window`]), and
-//! the sum ([`merge`], [`tails`]). [`link`] is a socket with the protocol on it; [`serve`] is the agent's end and [`control`] the
+//! Three parts do no I/O: the protocol ([`tls`], [`frame`], [`message`]), the clocks ([`align`], [`window`]), and the sum ([`merge`],
+//! [`tails`]). [`link`] is a socket with the protocol on it, which [`greet`] opens; [`serve`] is the agent's end and [`control`] the
 //! controller's. What a job means (requests, contracts, TLS, which servers may be loaded) is up to a [`rig::Rig`].
 //!
 //! No latency crosses a machine: an agent measures by its own monotonic clock. Clocks are compared to align windows, and for
@@ -14,7 +14,7 @@ pub mod control;
 mod control_error;
 mod fleet;
 pub mod frame;
-pub mod handshake;
+pub mod greet;
 pub mod job;
 pub mod link;
 pub mod merge;
@@ -23,10 +23,11 @@ mod options;
 pub mod report;
 pub mod resting;
 pub mod rig;
-pub mod seal;
 pub mod serve;
 mod session;
+mod strangers;
 pub mod tails;
+pub mod tls;
 pub mod token;
 mod watch;
 pub mod window;

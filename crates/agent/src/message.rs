@@ -1,9 +1,21 @@
-//! What controller and agent say to each other after the handshake, as JSON. It does no I/O.
+//! What controller and agent say to each other over TLS, as JSON. It does no I/O.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::job::{Job, Right};
 use crate::report::{IntervalParts, ReportParts};
+
+/// Before a run: the first message of either end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Greeting {
+    Hello {
+        /// The version of Tare.
+        tare: String,
+    },
+    /// From an agent that serves another run.
+    Busy,
+}
 
 /// From the controller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

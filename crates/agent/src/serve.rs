@@ -3,24 +3,25 @@
 use std::cell::Cell;
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::link::{Gate, LinkError, answer};
+use rustls::ServerConfig;
+
+use crate::greet::{Gate, answer};
+use crate::link::LinkError;
 pub use crate::options::AgentOptions;
 use crate::rig::Rig;
 use crate::session;
 pub use crate::session::RunEnd;
+use crate::strangers::{Stranger, Strangers};
+use crate::tls;
 
 /// How often the listener looks for a connection and for the end.
 const PAUSE: Duration = Duration::from_millis(20);
 /// How long a stranger may take to greet.
 const GREETING_MAX: Duration = Duration::from_secs(5);
-/// One wrong token is answered in this time, whoever else tries.
-const PENALTY: Duration = Duration::from_secs(1);
-/// More connections at a time are closed at once.
-const CONNECTIONS_MAX: usize = 16;
 
 /// What an agent notices.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,12 +53,18 @@ pub enum ServeEnd {
 }
 
 struct Served {
+    tls: Arc<ServerConfig>,
+    strangers: Strangers,
     is_busy: AtomicBool,
     refused: AtomicU64,
-    pending: AtomicUsize,
-    /// Held while a wrong token waits for its answer.
-    penalty: Mutex<()>,
     first: Mutex<Option<RunEnd>>,
+}
+
+impl Served {
+    /// How the first run ended, if it has.
+    fn first(&self) -> Option<RunEnd> {
+        self.first.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 /// Serves until its one run is over, or it is asked to stop.
@@ -73,51 +80,62 @@ pub fn serve(
 ) -> io::Result<ServeEnd> {
     listener.set_nonblocking(true)?;
     let served = Served {
+        tls: tls::agent(&options.token),
+        strangers: Strangers::default(),
         is_busy: AtomicBool::new(false),
         refused: AtomicU64::new(0),
-        pending: AtomicUsize::new(0),
-        penalty: Mutex::new(()),
         first: Mutex::new(None),
     };
-    let began = Instant::now();
     std::thread::scope(|scope| {
-        loop {
-            if stop.load(Ordering::Relaxed) {
-                return Ok(ServeEnd::Stopped);
-            }
-            let end = served.first.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            if let Some(end) = end.filter(|_| !options.keep) {
-                return Ok(ServeEnd::Run(end));
-            }
-            let is_idle = !served.is_busy.load(Ordering::Relaxed);
-            if is_idle && !options.keep && options.wait.is_some_and(|wait| began.elapsed() >= wait) {
-                return Ok(ServeEnd::NoRun);
-            }
-            match listener.accept() {
-                Ok((stream, peer)) => {
-                    if served.pending.fetch_add(1, Ordering::Relaxed) >= CONNECTIONS_MAX {
-                        served.pending.fetch_sub(1, Ordering::Relaxed);
-                        continue;
-                    }
-                    let served = &served;
-                    scope.spawn(move || {
-                        one(stream, peer, served, options, rig, stop, notice);
-                        served.pending.fetch_sub(1, Ordering::Relaxed);
-                    });
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(PAUSE),
-                Err(error)
-                    if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => {}
-                Err(error) => return Err(error),
-            }
-        }
+        let end = listen(listener, &served, options, stop, &|stream, peer| {
+            let (served, stream) = (&served, Arc::new(stream));
+            let stranger = served.strangers.enter(&stream, Instant::now());
+            scope.spawn(move || one((stream, peer), &stranger, served, options, rig, stop, notice));
+        });
+        // The scope would wait for the timeouts of all strangers.
+        served.strangers.close();
+        end
     })
+}
+
+/// Accepts connections until the end.
+fn listen(
+    listener: &TcpListener,
+    served: &Served,
+    options: &AgentOptions,
+    stop: &AtomicBool,
+    accepted: &dyn Fn(TcpStream, SocketAddr),
+) -> io::Result<ServeEnd> {
+    let began = Instant::now();
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(ServeEnd::Stopped);
+        }
+        if let Some(end) = served.first().filter(|_| !options.keep) {
+            return Ok(ServeEnd::Run(end));
+        }
+        let is_idle = !served.is_busy.load(Ordering::Relaxed);
+        if is_idle && !options.keep && options.wait.is_some_and(|wait| began.elapsed() >= wait) {
+            return Ok(ServeEnd::NoRun);
+        }
+        if !served.strangers.has_room(Instant::now()) {
+            std::thread::sleep(PAUSE);
+            continue;
+        }
+        match listener.accept() {
+            Ok((stream, peer)) => accepted(stream, peer),
+            // The socket does not listen.
+            Err(error) if error.kind() == ErrorKind::InvalidInput => return Err(error),
+            // No connection is waiting; or one failed in the queue, or all descriptors are in use (accept(2)): both pass.
+            Err(_) => std::thread::sleep(PAUSE),
+        }
+    }
 }
 
 /// One connection.
 fn one(
-    stream: TcpStream,
-    peer: SocketAddr,
+    (stream, peer): (Arc<TcpStream>, SocketAddr),
+    stranger: &Stranger<'_>,
     served: &Served,
     options: &AgentOptions,
     rig: &dyn Rig,
@@ -125,18 +143,15 @@ fn one(
     notice: &(dyn Fn(Notice) + Sync),
 ) {
     let claimed = Cell::new(false);
-    let is_over = || !options.keep && served.first.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+    let is_over = || !options.keep && served.first().is_some();
     let claim = || {
-        let is_free =
-            served.is_busy.compare_exchange(false, true, Ordering::SeqCst, Ordering::SeqCst).is_ok();
+        // An evicted controller must not begin a run: its connection is closed.
+        let is_free = stranger.leave()
+            && served.is_busy.compare_exchange(false, true, Ordering::SeqCst, Ordering::SeqCst).is_ok();
         claimed.set(is_free);
         is_free && !is_over()
     };
-    let penalty = || {
-        let _one_at_a_time = served.penalty.lock().unwrap_or_else(PoisonError::into_inner);
-        std::thread::sleep(PENALTY);
-    };
-    let gate = Gate { token: &options.token, tare: &options.tare, claim: &claim, penalty: &penalty };
+    let gate = Gate { tls: &served.tls, tare: &options.tare, claim: &claim };
     // A stream of a listener that does not block may not block either.
     let link = stream.set_nonblocking(false).map_err(LinkError::Io);
     let (sender, receiver) = match link.and_then(|()| answer(stream, &gate, GREETING_MAX)) {

@@ -1,31 +1,34 @@
 //! The secret of a run. Whoever has it may start a load, so it is never sent, printed or given on a command line.
 
-use std::{fmt, io::Write, os::unix::fs::OpenOptionsExt, path::Path};
+use std::{collections::BTreeSet, fmt, io::Write, os::unix::fs::OpenOptionsExt, path::Path};
 
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
-
-/// A shorter one might be guessed: what crosses the wire can be tried against guesses elsewhere.
-pub const CHARS_MIN: usize = 32;
-const CHARS_MAX: usize = 4_096;
 /// What a new token is drawn from.
 const RANDOM_BYTES: usize = 32;
+const DIGITS: usize = 2 * RANDOM_BYTES;
+/// Of 32 random bytes fewer are different with a probability below 10^-22. Words, dates and repeated digits have fewer.
+const DIFFERENT_BYTES_MIN: usize = 12;
 
-/// A secret that controller and agents share.
+/// A secret that controller and agents share. It is a random number: an attacker that connects to an agent can test guesses offline.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Token(Vec<u8>);
+pub struct Token {
+    bytes: [u8; RANDOM_BYTES],
+    /// As it was given.
+    text: String,
+}
 
 /// Why there is no token.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
     #[error(
-        "the token has {0} characters: give at least {CHARS_MIN} random ones (`tare agent --new-token FILE` makes a file)"
+        "the token has {0} characters, and is not {DIGITS} hexadecimal digits: make one by `tare agent --new-token FILE`, since one \
+         that a person chose can be guessed"
     )]
-    TooShort(usize),
-    #[error("the token has {0} characters: give at most {CHARS_MAX}")]
-    TooLong(usize),
-    #[error("the token has a character that is not printable ASCII: give letters and digits, on one line")]
-    NotText,
+    NotDigits(usize),
+    #[error(
+        "the token is no random number, because its digits repeat: make one by `tare agent --new-token FILE`, since one that a \
+         person chose can be guessed"
+    )]
+    NotRandom,
     #[error("the token cannot be read from {path}: {source}")]
     Read { path: String, source: std::io::Error },
     #[error("the token cannot be written to {path}: {source}")]
@@ -38,14 +41,13 @@ impl Token {
     /// Reads a token as it stands in a file or a variable; white space around it is no part of it.
     ///
     /// # Errors
-    /// It is too short or too long, or not text.
+    /// It is not the hexadecimal digits of a random number.
     pub fn parse(text: &str) -> Result<Token, TokenError> {
         let text = text.trim();
-        match text.len() {
-            length if length < CHARS_MIN => Err(TokenError::TooShort(length)),
-            length if length > CHARS_MAX => Err(TokenError::TooLong(length)),
-            _ if !text.bytes().all(|byte| byte.is_ascii_graphic()) => Err(TokenError::NotText),
-            _ => Ok(Token(text.as_bytes().to_vec())),
+        let bytes: [u8; RANDOM_BYTES] = unhex(text).ok_or(TokenError::NotDigits(text.chars().count()))?;
+        match bytes.iter().collect::<BTreeSet<_>>().len() {
+            different if different < DIFFERENT_BYTES_MIN => Err(TokenError::NotRandom),
+            _ => Ok(Token { bytes, text: text.to_owned() }),
         }
     }
 
@@ -76,24 +78,13 @@ impl Token {
     /// As it is written, for a list of what must not be printed.
     #[must_use]
     pub fn reveal(&self) -> &str {
-        // It was text when it was read.
-        std::str::from_utf8(&self.0).unwrap_or_default()
+        &self.text
     }
 
-    /// HMAC-SHA256 (RFC 2104) over these parts. Each is preceded by its length, so that no two lists of parts are the same bytes.
-    pub(crate) fn mac(&self, parts: &[&[u8]]) -> Hmac<Sha256> {
-        mac(&self.0, parts)
+    /// What keys are made from.
+    pub(crate) fn secret(&self) -> [u8; RANDOM_BYTES] {
+        self.bytes
     }
-}
-
-/// The same by any key.
-pub(crate) fn mac(key: &[u8], parts: &[&[u8]]) -> Hmac<Sha256> {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of every length");
-    for part in parts {
-        mac.update(&(part.len() as u64).to_be_bytes());
-        mac.update(part);
-    }
-    mac
 }
 
 impl fmt::Debug for Token {
@@ -118,7 +109,7 @@ pub fn hex(bytes: &[u8]) -> String {
 }
 
 /// Absent if it is not hexadecimal of this length.
-pub(crate) fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
+fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let is_hex = text.len() == 2 * N && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let mut bytes = [0; N];
     for (byte, digits) in bytes.iter_mut().zip(is_hex.then(|| text.as_bytes().chunks(2))?) {
@@ -128,18 +119,35 @@ pub(crate) fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
+    /// The bytes from `first` on.
+    pub(crate) fn token(first: u8) -> Token {
+        let bytes: [u8; RANDOM_BYTES] = std::array::from_fn(|index| first + index as u8);
+        Token::parse(&hex(&bytes)).unwrap()
+    }
+
     #[test]
-    fn a_token_is_long_text_and_never_shown() {
-        let text = "0123456789abcdef0123456789abcdef";
+    fn a_token_is_a_random_number_and_never_shown() {
+        let text = "8f6ab1c09d3e2f7755aa01c4e8d9b360f2174c9bd85e33a6c0917f2be4d86a15";
         let token = Token::parse(&format!("  {text}\n")).unwrap();
         assert_eq!((token.reveal(), format!("{token:?}").as_str()), (text, "Token(..)"));
-        assert!(matches!(Token::parse("short"), Err(TokenError::TooShort(5))));
-        assert!(matches!(Token::parse(&"x".repeat(4_097)), Err(TokenError::TooLong(_))));
-        assert!(matches!(Token::parse(&format!("{text} {text}")), Err(TokenError::NotText)));
-        assert!(matches!(Token::parse(&"ü".repeat(40)), Err(TokenError::NotText)));
+        assert_eq!(token.secret()[..3], [0x8f, 0x6a, 0xb1]);
+        let chosen =
+            ["", "short", "correct-horse-battery-staple-and-more", &text[1..], &text.replace('f', "g")];
+        for chosen in chosen {
+            let refused = Token::parse(chosen).unwrap_err();
+            assert!(matches!(refused, TokenError::NotDigits(count) if count == chosen.len()), "{chosen}");
+            assert!(refused.to_string().contains("tare agent --new-token FILE"));
+        }
+        assert!(matches!(Token::parse(&"ü".repeat(64)), Err(TokenError::NotDigits(64))));
+        assert!(matches!(Token::parse(&format!("{text} {text}")), Err(TokenError::NotDigits(129))));
+        for chosen in
+            ["0".repeat(64), "deadbeef".repeat(8), "0123456789abcdef".repeat(4), "20261127".repeat(8)]
+        {
+            assert!(matches!(Token::parse(&chosen), Err(TokenError::NotRandom)), "{chosen}");
+        }
     }
 
     #[test]
@@ -153,22 +161,6 @@ mod tests {
         assert!(matches!(Token::create(&path), Err(TokenError::Write { .. })));
         std::fs::remove_file(&path).unwrap();
         assert!(matches!(Token::read(&path), Err(TokenError::Read { .. })));
-    }
-
-    /// RFC 4231, test case 2, whose data are not preceded by their length.
-    #[test]
-    fn the_mac_is_hmac_sha256() {
-        let mut mac = mac(b"Jefe", &[]);
-        mac.update(b"what do ya want for nothing?");
-        let expected = "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843";
-        assert_eq!(hex(&mac.finalize().into_bytes()), expected);
-    }
-
-    #[test]
-    fn parts_are_kept_apart() {
-        let of = |parts: &[&[u8]]| hex(&mac(b"key", parts).finalize().into_bytes());
-        assert_ne!(of(&[b"ab", b"c"]), of(&[b"a", b"bc"]));
-        assert_ne!(of(&[b"abc"]), of(&[b"abc", b""]));
     }
 
     #[test]

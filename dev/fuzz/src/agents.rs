@@ -1,32 +1,43 @@
 //! The protocol between a controller and its agents.
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
 
+use rustls::{ServerConfig, ServerConnection};
 use tare_agent::{
+    Token,
     align::AgentClock,
     frame::{Frames, framed},
-    handshake::greeting,
     job::{Job, Requests},
     merge::{AgentEnd, Timing, merge},
-    message::{self, Order, Reply},
+    message::{self, Greeting, Order, Reply},
     tails::Tails,
+    tls,
 };
 use tare_load::{Interval, Limits, RunReport, Waiting};
 
+use crate::pushed::TOKEN;
+
 const BYTES_MAX: usize = 1 << 16;
 
+static AGENT: LazyLock<Arc<ServerConfig>> =
+    LazyLock::new(|| tls::agent(&Token::parse(TOKEN).expect("random digits")));
+
 /// A message as it came off the wire, and the wire itself. Any split of a stream gives the same messages, what is read is written as
-/// what reads back as the same, and no job, report or interval that is read breaks anything.
+/// what reads back as the same, and no job, report or interval that is read breaks anything. No input authenticates a client.
 pub(crate) fn agent(input: &[u8]) {
     wire(input);
+    stranger(input);
     if let Ok(framed) = framed(input) {
         let mut frames = Frames::new(input.len());
         frames.push(&framed);
         assert_eq!(frames.take().ok().flatten().as_deref(), Some(input));
         assert!(frames.is_between_messages());
     }
-    if let Ok(greeting_read) = greeting(input) {
-        assert_eq!(greeting(&message::write(&greeting_read)).ok(), Some(greeting_read));
+    if let Ok(greeting) = message::read::<Greeting>(input) {
+        assert_eq!(message::read::<Greeting>(&message::write(&greeting)).ok(), Some(greeting));
     }
     if let Ok(order) = message::read::<Order>(input) {
         assert_eq!(message::read::<Order>(&message::write(&order)).ok().as_ref(), Some(&order));
@@ -61,6 +72,14 @@ fn wire(input: &[u8]) {
     };
     let (one, other) = input.split_at(input.len() / 3);
     assert_eq!(all(&[input]), all(&[one, other]));
+}
+
+/// Without the token a handshake does not end.
+fn stranger(input: &[u8]) {
+    let mut tls = ServerConnection::new(Arc::clone(&AGENT)).expect("a connection");
+    let mut rest = input;
+    while !rest.is_empty() && tls.read_tls(&mut rest).is_ok() && tls.process_new_packets().is_ok() {}
+    assert!(tls.is_handshaking());
 }
 
 fn job(job: &Job) {

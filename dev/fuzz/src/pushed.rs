@@ -16,6 +16,7 @@ use tare_cluster::{
 use tare_selftest::Certificate;
 
 const BYTES_MAX: u64 = 1 << 20;
+pub(crate) const TOKEN: &str = "8f6ab1c09d3e2f7755aa01c4e8d9b360f2174c9bd85e33a6c0917f2be4d86a15";
 const FILES_MAX: usize = 1_000;
 
 /// A request line, the length and the bytes of a bundle, a job as it is given, or the head of an answer: no split changes what is
@@ -48,7 +49,7 @@ pub(crate) fn push(input: &[u8]) {
 }
 
 fn request(route: Route, body: &[u8]) {
-    let key = PushKey::of(&Token::parse(&"k".repeat(32)).expect("it is long enough"));
+    let key = PushKey::of(&Token::parse(TOKEN).expect("random digits"));
     let asked = Asked::new(route, "0".repeat(64), body);
     assert!(asked.is_proof(&key, &asked.proof(&key)));
     assert!(!asked.is_proof(&key, &String::from_utf8_lossy(body)));

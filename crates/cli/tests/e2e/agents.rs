@@ -317,6 +317,7 @@ fn no_port_is_opened_without_a_token_and_a_wrong_one_is_refused() {
     fs::write(ground.workspace.root().join("short"), "secret").unwrap();
     let short = ground.workspace.tare(&["agent", "--token-file", "short"]).expect(1);
     assert!(short.stderr.contains("the token has 6 characters") && short.stdout.is_empty(), "{short}");
+    assert!(short.stderr.contains("make one by `tare agent --new-token FILE`"), "{short}");
     assert!(!short.stderr.contains("secret"), "{short}");
 
     ground.workspace.tare(&["agent", "--new-token", "other"]).expect(0);
@@ -325,7 +326,7 @@ fn no_port_is_opened_without_a_token_and_a_wrong_one_is_refused() {
     let words = ["load", "--agents", &agent.address, "--token-file", "other", "http://127.0.0.1:9/"];
     let refused = ground.workspace.tare(&words).expect(1);
     assert!(
-        refused.stderr.contains(&format!("the agent at {}: it refuses the token", agent.address)),
+        refused.stderr.contains(&format!("the agent at {}: it has another token", agent.address)),
         "{refused}"
     );
     assert!(within(USUAL, || agent.process.printed("stderr").contains("(1 refused so far)")));
@@ -335,6 +336,20 @@ fn no_port_is_opened_without_a_token_and_a_wrong_one_is_refused() {
     send(agent.pid(), Signal::TERM);
     let ended = agent.end();
     assert!(!ended.stdout.contains(token.trim()) && !ended.stderr.contains(token.trim()), "{ended}");
+}
+
+#[test]
+fn strangers_that_say_nothing_keep_no_controller_away() {
+    let ground = Ground::new();
+    let server = RawServer::start(&ground);
+    let agent = ground.agent(&[]);
+    let silent: Vec<TcpStream> = (0..100).map(|_| TcpStream::connect(&agent.address).unwrap()).collect();
+    let load = ground.load(&[&agent], server.port, "-c 2 -R 200 -d 500ms --json");
+    let found = load.end().expect_measured().json();
+    assert!(u64_of(&found, "/totals/answered") > 10, "{found}");
+    agent.end().expect(0);
+    drop(silent);
+    server.end();
 }
 
 #[test]

@@ -113,10 +113,17 @@ pub fn digest(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tare_agent::token;
+
     use super::*;
 
-    fn key(of: &str) -> PushKey {
-        PushKey::of(&Token::parse(&of.repeat(32)).unwrap())
+    /// Of a token with the bytes from `first` on.
+    fn key(first: u8) -> PushKey {
+        PushKey::of(&Token::parse(&digits(first)).unwrap())
+    }
+
+    fn digits(first: u8) -> String {
+        token::hex(&std::array::from_fn::<u8, 32, _>(|index| first + index as u8))
     }
 
     fn asked() -> Asked {
@@ -126,22 +133,22 @@ mod tests {
     #[test]
     fn a_proof_is_of_one_request_by_one_token() {
         let asked = asked();
-        let proof = asked.proof(&key("a"));
-        assert!(asked.is_proof(&key("a"), &proof));
-        assert!(!asked.is_proof(&key("b"), &proof) && !asked.is_proof(&key("a"), ""));
-        assert!(!asked.is_proof(&key("a"), &proof[1..]));
+        let proof = asked.proof(&key(1));
+        assert!(asked.is_proof(&key(1), &proof));
+        assert!(!asked.is_proof(&key(2), &proof) && !asked.is_proof(&key(1), ""));
+        assert!(!asked.is_proof(&key(1), &proof[1..]));
         for other in [
             Asked { route: Route::Job { position: 4 }, ..asked.clone() },
             Asked { nonce: "1".repeat(64), ..asked.clone() },
             Asked::new(asked.route.clone(), asked.nonce.clone(), b"other"),
         ] {
-            assert!(!other.is_proof(&key("a"), &proof), "{other:?}");
+            assert!(!other.is_proof(&key(1), &proof), "{other:?}");
         }
     }
 
     #[test]
     fn an_answer_is_of_one_request_and_is_not_its_proof() {
-        let (asked, key) = (asked(), key("a"));
+        let (asked, key) = (asked(), key(1));
         let proof = asked.proof_of_answer(&key, 200, b"yes");
         assert!(asked.is_proof_of_answer(&key, 200, b"yes", &proof));
         assert!(!asked.is_proof_of_answer(&key, 409, b"yes", &proof));
@@ -153,8 +160,8 @@ mod tests {
 
     #[test]
     fn a_token_is_in_nothing_that_is_sent_or_printed() {
-        let (asked, token) = (asked(), "a".repeat(32));
-        let shown = format!("{:?} {asked:?} {}", key("a"), asked.proof(&key("a")));
+        let (asked, token) = (asked(), digits(1));
+        let shown = format!("{:?} {asked:?} {}", key(1), asked.proof(&key(1)));
         assert!(!shown.contains(&token), "{shown}");
     }
 

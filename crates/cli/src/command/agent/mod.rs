@@ -22,7 +22,8 @@ use crate::{
 ///
 /// An agent listens for one controller, takes its part of the load, checks every answer, reports, and ends. It ends its load and
 /// itself when the controller is gone. Both must have the same token, which is read from a file or from TARE_AGENT_TOKEN, and never
-/// crosses the wire. Nothing is encrypted: across networks that are not yours use a tunnel, such as ssh -L.
+/// crosses the wire. They speak TLS 1.3 and authenticate each other by keys that both derive from the token: no other program can
+/// connect, read or change a message.
 ///
 /// An agent loads only servers on its own machine. Another one is loaded only if the agent was started with --target, and the
 /// controller with --i-may-load.
@@ -145,6 +146,8 @@ fn tell(notice: Notice) {
         Notice::Begun { peer } => tare_host::tell!("a run from {peer}"),
         Notice::Ended { peer, end: RunEnd::Complete } => tare_host::tell!("the run from {peer} is complete"),
         Notice::Ended { peer, .. } => tare_host::tell!("the run from {peer} was cut off"),
+        // Each of them would be a line.
+        Notice::Refused { count, .. } if !count.is_power_of_two() => {}
         Notice::Refused { peer, why, count } => {
             tare_host::tell!("refused {peer}: {why} ({count} refused so far)");
         }

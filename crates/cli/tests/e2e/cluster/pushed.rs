@@ -199,7 +199,8 @@ fn a_job_is_killed_in_the_middle_of_its_bundle(pushed: &Pushed) {
 }
 
 fn a_wrong_token_is_refused_before_anything_is_measured(pushed: &Pushed) {
-    let refused = pushed.job_with(&"0".repeat(64), 1, 2).end().expect(1);
+    let other = "8f6ab1c09d3e2f7755aa01c4e8d9b360f2174c9bd85e33a6c0917f2be4d86a15";
+    let refused = pushed.job_with(other, 1, 2).end().expect(1);
     assert!(refused.stderr.contains("does not have the token of this batch"), "{}", refused.stderr);
     let none = pushed.job_with("", 1, 2).end().expect(1);
     assert!(none.stderr.contains("no token: TARE_PUSH_TOKEN is not in the environment"), "{}", none.stderr);

@@ -124,7 +124,7 @@ pub(crate) fn text_alone(name: &str, path: &Path) -> anyhow::Result<String> {
     let alone = Contract::parse(&text, Path::new(&format!("{name}.toml")))?;
     if let Some(variable) = alone.missing_variable() {
         bail!(
-            "the contract \"{name}\" sends the variable {variable}: its value would cross the network unencrypted; load it from this \
+            "the contract \"{name}\" sends the variable {variable} of this machine, and agents have only its text: load it from this \
              machine"
         );
     }
