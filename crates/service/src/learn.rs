@@ -37,8 +37,8 @@ const STARTS: usize = 2;
 /// A server that runs already is not started afresh.
 const STARTS_OF_RUNNING: usize = 1;
 const TIMES: usize = 2;
-/// How long one answer may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long one answer of a service may take.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) const CONTENT_TYPE: &str = "Content-Type";
 
 /// One request, as a user writes it.
@@ -80,7 +80,7 @@ pub enum LearnError {
     #[error(transparent)]
     Launch(#[from] LaunchError),
     #[error("{asked}: {source}")]
-    Unanswered { asked: Question, source: AskError },
+    Unanswered { asked: Question, source: Box<AskError> },
     #[error("{asked} is answered with status {status} and \"{body}\": ask for another path")]
     Refused { asked: Question, status: u16, body: String },
     #[error("{asked} is answered with status {0} once and {1} once", .statuses[0], .statuses[1])]
@@ -166,7 +166,7 @@ pub fn learn(service: &Service, asked: &[Question], ground: &Ground) -> Result<L
     for start in 0..starts {
         let ready = start_one(service, &provisional, ground, &format!("learn-{}", start + 1))?;
         start_up = start_up.max(ready.start_up);
-        let server = Server { address: ready.address, host: &ready.host };
+        let server = Server { address: ready.address, host: &ready.host, patience: PATIENCE };
         let told = ask_all(&server, &provisional, asked, &mut answers);
         ready.process.stop(GRACE);
         told?;
@@ -209,13 +209,23 @@ pub struct Server<'a> {
     pub address: SocketAddr,
     /// The value of `Host`.
     pub host: &'a str,
+    /// How long one answer may take.
+    pub patience: Duration,
 }
 
 impl Server<'_> {
     /// The answer to one request, on a connection of its own.
     pub(crate) fn ask(&self, contract: &Contract, request: &Request) -> Result<Response, AskError> {
+        self.ask_until(Deadline::after(self.patience), contract, request)
+    }
+
+    pub(crate) fn ask_until(
+        &self,
+        deadline: Deadline,
+        contract: &Contract,
+        request: &Request,
+    ) -> Result<Response, AskError> {
         let exchange = contract.exchange(request, self.host, &mut ChaCha8Rng::seed_from_u64(0));
-        let deadline = Deadline::after(PATIENCE);
         ClientConnection::open(&self.address.into(), deadline)?.ask(&exchange, deadline)
     }
 }
@@ -228,7 +238,8 @@ fn ask_all(
 ) -> Result<(), LearnError> {
     for _ in 0..TIMES {
         for ((asked, request), answers) in asked.iter().zip(&contract.requests).zip(answers.iter_mut()) {
-            let unanswered = |source| LearnError::Unanswered { asked: asked.clone(), source };
+            let unanswered =
+                |source| LearnError::Unanswered { asked: asked.clone(), source: Box::new(source) };
             answers.push(server.ask(contract, request).map_err(unanswered)?);
         }
     }

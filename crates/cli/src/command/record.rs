@@ -19,6 +19,7 @@ use super::{
         self,
         url::{self, Url},
     },
+    words,
 };
 use crate::{
     exit::Outcome,
@@ -27,9 +28,6 @@ use crate::{
 
 /// The name of a contract that goes to standard output.
 const NAME: &str = "recorded";
-/// How long a server may take to accept the first connection.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-
 /// Write a contract: of the answers of a server, of an OpenAPI document, or of a HAR file
 ///
 /// A server is asked four times for everything. A URL without a path is asked what its own OpenAPI document says, if it has one, else
@@ -61,6 +59,9 @@ pub(crate) struct Args {
     /// Allow asking this host, which is not this machine. It must be yours
     #[arg(long, value_name = "HOST")]
     i_may_load: Option<String>,
+    /// Time limit of an answer, from the connection to its last byte
+    #[arg(long, value_name = "TIME", value_parser = words::duration, default_value = "10s")]
+    timeout: Duration,
     /// The contract's name [default: that of --out, or `recorded`]
     #[arg(long)]
     name: Option<String>,
@@ -75,7 +76,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         true => of_url(args)?,
         false => of_file(args)?,
     };
-    let server = server.as_ref().map(|(address, url)| Server { address: *address, host: &url.authority });
+    let server = server.as_ref().map(|(address, url)| args.server(*address, url));
     // What is written on the command line is meant.
     let writes = args.writes || !args.asked.is_empty();
     let recorded = record::record(source, &Wish { name: &name, writes, server });
@@ -93,6 +94,22 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
+impl Args {
+    fn server<'a>(&self, address: SocketAddr, url: &'a Url) -> Server<'a> {
+        Server { address, host: &url.authority, patience: self.timeout }
+    }
+
+    /// The server that a URL names, which is on this machine or may be asked.
+    fn reach(&self, url: &str) -> anyhow::Result<(SocketAddr, Url)> {
+        let url = url::parse_plain(url)?;
+        let endpoints = target::endpoints(&url, None, self.i_may_load.as_deref())?;
+        match target::reachable(&endpoints, self.timeout)? {
+            Endpoint::Tcp(address) => Ok((address, url)),
+            Endpoint::Unix(path) => bail!("{} is no address", path.display()),
+        }
+    }
+}
+
 /// A contract is called as its file.
 fn name(args: &Args) -> anyhow::Result<String> {
     let stem = args.out.as_deref().and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
@@ -106,10 +123,11 @@ fn name(args: &Args) -> anyhow::Result<String> {
 
 fn of_url(args: &Args) -> anyhow::Result<(Material, Option<(SocketAddr, Url)>)> {
     ensure!(args.server.is_none(), "--server: the URL is the server already");
-    let (address, url) = server_at(&args.source, args.i_may_load.as_deref())?;
+    let (address, url) = args.reach(&args.source)?;
     if args.asked.is_empty() && url.path == "/" {
-        let server = Server { address, host: &url.authority };
-        if let Some((place, material)) = record::published::of_server(&server) {
+        let found = record::published::of_server(&args.server(address, &url));
+        let found = found.with_context(|| format!("{}: `--get /` asks for that path alone", args.source))?;
+        if let Some((place, material)) = found {
             tare_host::tell!(
                 "the OpenAPI document at {place} says what to ask; `--get /` records that path alone"
             );
@@ -137,16 +155,6 @@ fn of_file(args: &Args) -> anyhow::Result<(Material, Option<(SocketAddr, Url)>)>
     let text = std::fs::read_to_string(&args.source)
         .with_context(|| format!("{} cannot be read; a URL begins with http://", args.source))?;
     let source = Material::read(&text).with_context(|| args.source.clone())?;
-    let server = args.server.as_deref().map(|url| server_at(url, args.i_may_load.as_deref()));
+    let server = args.server.as_deref().map(|url| args.reach(url));
     Ok((source, server.transpose()?))
-}
-
-/// The server that a URL names, which is on this machine or `may_load`.
-fn server_at(url: &str, may_load: Option<&str>) -> anyhow::Result<(SocketAddr, Url)> {
-    let url = url::parse_plain(url)?;
-    let endpoints = target::endpoints(&url, None, may_load)?;
-    match target::reachable(&endpoints, CONNECT_TIMEOUT)? {
-        Endpoint::Tcp(address) => Ok((address, url)),
-        Endpoint::Unix(path) => bail!("{} is no address", path.display()),
-    }
 }

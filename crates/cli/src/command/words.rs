@@ -1,8 +1,18 @@
 //! Values of the command line that several commands read.
 
-use anyhow::Context;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
 use tare_bench::plan::until::Metric;
 use tare_host::spelling::suggestion;
+use tare_load::units;
+
+/// A duration above zero: `500ms`, `2s`, `1m30s`, `10`.
+pub(super) fn duration(text: &str) -> anyhow::Result<Duration> {
+    let duration = units::parse_duration(text)?;
+    ensure!(!duration.is_zero(), "a duration of 0 is too short: give more");
+    Ok(duration)
+}
 
 /// `0.1%` or `0.001`, as a part of 1.
 pub(super) fn share(text: &str) -> anyhow::Result<f64> {

@@ -2,7 +2,7 @@
 //!
 //! Line ends are CRLF and nothing else here: a bare LF in chunk framing is how responses are smuggled.
 
-use super::{CHUNK_LINE_BYTES_MAX, ParseError, TRAILER_BYTES_MAX};
+use super::{CHUNK_LINE_BYTES_MAX, ParseError, TRAILER_BYTES_MAX, bearable};
 
 /// Where in the coding the next byte is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,12 +99,14 @@ impl Chunked {
 
 fn in_size(size: u64, digits: u8, byte: u8) -> Result<Chunked, ParseError> {
     match byte {
-        b'\r' if digits > 0 => Ok(Chunked::SizeLf { size }),
+        b'\r' if digits > 0 => Ok(Chunked::SizeLf { size: bearable(size)? }),
         // White space before an extension is bad but known to be sent.
-        b';' | b' ' | b'\t' if digits > 0 => Ok(Chunked::Extension { size, bytes: 0 }),
+        b';' | b' ' | b'\t' if digits > 0 => Ok(Chunked::Extension { size: bearable(size)?, bytes: 0 }),
         _ => {
             let digit = char::from(byte).to_digit(16).ok_or(ParseError::ChunkSize)?;
             if digits == 16 {
+                // Zeros in front of a number may go on for ever.
+                bearable(if size >> 60 == 0 { 0 } else { u64::MAX })?;
                 return Err(ParseError::ChunkSize);
             }
             Ok(Chunked::Size { size: size << 4 | u64::from(digit), digits: digits + 1 })

@@ -60,6 +60,14 @@ impl Decoder {
         self.begun
     }
 
+    /// How many bytes of the body, or of its chunk, are announced and have not come.
+    pub(super) fn announced(&self) -> u64 {
+        match self.state {
+            State::Length { left } | State::Chunked(Chunked::Data { left }) => left,
+            _ => 0,
+        }
+    }
+
     /// The next event, taking its bytes from the front of `input`; `None` when more are needed (`input` is then
     /// empty) or when the response is over and [`Decoder::start`] was not called (`input` is left alone).
     ///

@@ -3,7 +3,7 @@
 
 use std::mem::MaybeUninit;
 
-use super::{HEAD_BYTES_MAX, HEADERS_MAX, ParseError, Version};
+use super::{HEAD_BYTES_MAX, HEADERS_MAX, ParseError, Version, bearable};
 
 /// What of a head matters to the rest of the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,13 +126,14 @@ impl Fields {
     }
 }
 
+/// A number, or the largest that there is in place of a larger one.
 fn decimal(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() {
         return None;
     }
     digits.iter().try_fold(0_u64, |number, &digit| {
         let digit = digit.is_ascii_digit().then(|| u64::from(digit - b'0'))?;
-        number.checked_mul(10)?.checked_add(digit)
+        Some(number.saturating_mul(10).saturating_add(digit))
     })
 }
 
@@ -158,7 +159,10 @@ fn judge(
         _ if request_is_head => Framing::None,
         100..200 | 204 | 304 => Framing::None,
         _ if fields.chunked => Framing::Chunked,
-        _ => fields.length.map_or(Framing::UntilClose, Framing::Length),
+        _ => match fields.length {
+            Some(length) => Framing::Length(bearable(length)?),
+            None => Framing::UntilClose,
+        },
     };
     let wanted = match version {
         Version::Http11 | Version::Http2 => !fields.close,

@@ -4,8 +4,8 @@
 //! are read by `httparse` (which takes a bare LF for a line end, as the RFC allows); framing is strict: what two
 //! readers could understand differently is an error.
 //!
-//! Limits, each an error and never a stall: [`HEAD_BYTES_MAX`], [`HEADERS_MAX`], [`CHUNK_LINE_BYTES_MAX`] and
-//! [`TRAILER_BYTES_MAX`].
+//! Limits, each an error and never a stall: [`HEAD_BYTES_MAX`], [`HEADERS_MAX`], [`CHUNK_LINE_BYTES_MAX`],
+//! [`TRAILER_BYTES_MAX`], and [`BODY_BYTES_MAX`] for a length that is announced.
 
 mod chunked;
 mod decoder;
@@ -21,6 +21,8 @@ pub(crate) const HEADERS_MAX: usize = 128;
 /// The longest line before a chunk: its size and extensions.
 pub(crate) const CHUNK_LINE_BYTES_MAX: usize = 4 * 1024;
 pub(crate) const TRAILER_BYTES_MAX: usize = 64 * 1024;
+/// The longest body, or chunk of one, whose end is waited for: 1 TiB. What announces more has no end that anybody sees.
+pub(crate) const BODY_BYTES_MAX: u64 = 1 << 40;
 
 /// Why bytes are not a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -36,6 +38,8 @@ pub enum ParseError {
     TooManyHeaders,
     #[error("`content-length` is not one decimal number: send it once")]
     ContentLength,
+    #[error("the response announces {}: no more than {BODY_BYTES_MAX} are waited for", announced(*.bytes))]
+    BodyTooLong { bytes: u64 },
     #[error("both `content-length` and `transfer-encoding` are present: send one of them")]
     TwoFramings,
     #[error("`transfer-encoding` is not just `chunked` in an HTTP/1.1 response: no other was asked for")]
@@ -50,6 +54,17 @@ pub enum ParseError {
     Trailers,
     #[error("the connection was closed in the middle of the response")]
     Truncated,
+}
+
+/// A length in words. One that fits into no `u64` was read as the largest that does.
+pub(crate) fn announced(bytes: u64) -> String {
+    let more = if bytes == u64::MAX { " or more" } else { "" };
+    format!("{bytes} bytes{more}")
+}
+
+/// The same length, if its end can be waited for.
+fn bearable(bytes: u64) -> Result<u64, ParseError> {
+    if bytes > BODY_BYTES_MAX { Err(ParseError::BodyTooLong { bytes }) } else { Ok(bytes) }
 }
 
 /// Version of the protocol in a status line.
@@ -118,6 +133,31 @@ impl ResponseReader {
         }
         self.read = bytes.len();
         Ok(None)
+    }
+
+    /// Whether any byte of it came.
+    #[must_use]
+    pub fn has_begun(&self) -> bool {
+        self.decoder.has_begun()
+    }
+
+    /// Drops from `bytes` what was read and is not needed any more, so that a body does not lie in memory twice. The next call of
+    /// [`ResponseReader::read`] is given what is left, and more.
+    pub fn forget(&mut self, bytes: &mut Vec<u8>) {
+        if self.response.is_some() {
+            bytes.drain(..self.read);
+            self.read = 0;
+        }
+    }
+
+    /// How long the body is at least, by the length of it, or of its chunk, that is announced and has not come whole.
+    #[must_use]
+    pub fn announced(&self) -> Option<u64> {
+        let came = self.response.as_ref().map_or(0, |response| response.body.len() as u64);
+        match self.decoder.announced() {
+            0 => None,
+            left => Some(came.saturating_add(left)),
+        }
     }
 
     /// No more bytes will come, which ends a body that lasts to the close.

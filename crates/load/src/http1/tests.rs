@@ -81,7 +81,10 @@ fn malformed() {
         (with("Content-Length: -1\r\n"), ParseError::ContentLength),
         (with("Content-Length: +1\r\n"), ParseError::ContentLength),
         (with("Content-Length:\r\n"), ParseError::ContentLength),
-        (with("Content-Length: 18446744073709551616\r\n"), ParseError::ContentLength),
+        (with("Content-Length: 1099511627777\r\n"), ParseError::BodyTooLong { bytes: BODY_BYTES_MAX + 1 }),
+        (with("Content-Length: 18446744073709551615\r\n"), ParseError::BodyTooLong { bytes: u64::MAX }),
+        (with("Content-Length: 18446744073709551618\r\n"), ParseError::BodyTooLong { bytes: u64::MAX }),
+        (with("Content-Length: 18446744073709551618x\r\n"), ParseError::ContentLength),
         (with(&format!("Content-Length: 1\r\n{chunked}")), ParseError::TwoFramings),
         (with("Transfer-Encoding: gzip, chunked\r\n"), ParseError::TransferEncoding),
         (with(&format!("{chunked}{chunked}")), ParseError::TransferEncoding),
@@ -90,6 +93,10 @@ fn malformed() {
         (with(chunked) + "\r\n", ParseError::ChunkSize),
         (with(chunked) + "1\nabc", ParseError::ChunkSize),
         (with(chunked) + "00000000000000001\r\n", ParseError::ChunkSize),
+        (with(chunked) + "FFFFFFFFFFFFFFFF\r", ParseError::BodyTooLong { bytes: u64::MAX }),
+        (with(chunked) + "7fffffffffffffff;", ParseError::BodyTooLong { bytes: i64::MAX as u64 }),
+        (with(chunked) + "10000000001\r", ParseError::BodyTooLong { bytes: BODY_BYTES_MAX + 1 }),
+        (with(chunked) + "10000000000000002", ParseError::BodyTooLong { bytes: u64::MAX }),
         (with(chunked) + "1\r\nab\r\n", ParseError::ChunkEnd),
         (with(chunked) + "0\r\nno colon\r\n\r\n", ParseError::Trailers),
         (with(chunked) + "0\r\nX: " + &"y".repeat(TRAILER_BYTES_MAX), ParseError::Trailers),
@@ -102,6 +109,54 @@ fn malformed() {
 
 fn with(headers: &str) -> String {
     format!("HTTP/1.1 200 OK\r\n{headers}\r\n")
+}
+
+#[test]
+fn a_length_that_is_announced_is_refused_by_its_value() {
+    let refused = |headers: &str| whole(with(headers).as_bytes()).unwrap_err().to_string();
+    assert_eq!(
+        refused("Content-Length: 9223372036854775807\r\n"),
+        "the response announces 9223372036854775807 bytes: no more than 1099511627776 are waited for"
+    );
+    assert_eq!(
+        refused("Content-Length: 99999999999999999999\r\n"),
+        "the response announces 18446744073709551615 bytes or more: no more than 1099511627776 are waited for"
+    );
+    // Nothing of the body comes, so nothing is waited for.
+    let head = with("Content-Length: 18446744073709551615\r\n");
+    assert!(parse_response(head.as_bytes(), true, false).unwrap().is_some());
+    let mut reader = ResponseReader::new(false);
+    for (bytes, least) in [
+        (with("Content-Length: 1099511627776\r\n"), BODY_BYTES_MAX),
+        (with("Content-Length: 1099511627776\r\n") + "abc", BODY_BYTES_MAX),
+    ] {
+        assert_eq!(reader.read(bytes.as_bytes()), Ok(None));
+        assert_eq!(reader.announced(), Some(least));
+    }
+    let mut reader = ResponseReader::new(false);
+    let chunks = with("Transfer-Encoding: chunked\r\n") + "2\r\nok\r\n10000000000\r\n!";
+    assert_eq!(reader.read(chunks.as_bytes()), Ok(None));
+    assert_eq!(reader.announced(), Some(2 + BODY_BYTES_MAX));
+    let mut reader = ResponseReader::new(false);
+    assert_eq!(reader.read(b"HTTP/1.1 200 OK\r\n\r\nabc"), Ok(None));
+    assert_eq!(reader.announced(), None);
+}
+
+#[test]
+fn what_was_read_of_a_body_is_forgotten() {
+    let mut reader = ResponseReader::new(false);
+    let mut bytes = b"HTTP/1.1 200 OK\r\nContent-Le".to_vec();
+    assert!(!reader.has_begun());
+    assert_eq!(reader.read(&bytes), Ok(None));
+    reader.forget(&mut bytes);
+    assert_eq!(bytes.len(), 27, "the head is read whole");
+    bytes.extend(b"ngth: 5\r\n\r\nhe");
+    assert_eq!(reader.read(&bytes), Ok(None));
+    reader.forget(&mut bytes);
+    assert_eq!((bytes.as_slice(), reader.has_begun()), (&b""[..], true));
+    bytes.extend(b"lloHTTP");
+    let (response, used) = reader.read(&bytes).unwrap().unwrap();
+    assert_eq!((response.body.as_slice(), used), (&b"hello"[..], 3));
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::http1::{BODY_BYTES_MAX, announced};
+
 /// The reason that a peer gives in RST_STREAM or GOAWAY (RFC 9113, section 7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErrorCode(pub u32);
@@ -134,6 +136,8 @@ pub enum HeadError {
     ConnectionHeader,
     #[error("a content-length that is not one decimal number")]
     ContentLength,
+    #[error("a content-length of {}: no more than {BODY_BYTES_MAX} are waited for", announced(*.bytes))]
+    BodyTooLong { bytes: u64 },
     #[error("a content-length that is not the length of the body")]
     BodyLength,
     #[error("trailers that do not end the stream, or data before a head")]

@@ -182,7 +182,8 @@ impl Parts {
             b"content-length" => {
                 let text = std::str::from_utf8(value).map_err(|_| HeadError::ContentLength)?;
                 let is_decimal = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-                let length = text.parse().ok().filter(|_| is_decimal).ok_or(HeadError::ContentLength)?;
+                let length =
+                    is_decimal.then(|| text.parse().unwrap_or(u64::MAX)).ok_or(HeadError::ContentLength)?;
                 match self.length.replace(length) {
                     Some(other) if other != length => Err(HeadError::ContentLength),
                     _ => Ok(()),

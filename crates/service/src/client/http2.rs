@@ -26,6 +26,12 @@ use super::{ANSWER_BYTES_MAX, AskError, Channel, ClientConnection, Deadline, tra
 
 type Data = Cursor<Vec<u8>>;
 
+/// The longest head, as of HTTP/1.1. The default of `h2` is 16 MiB, which a few bytes of HPACK can stand for.
+const HEAD_BYTES_MAX: u32 = 64 * 1024;
+/// How much `h2` reads before whoever waits looks at the clock and takes what came. `h2` itself reads as long as there is anything,
+/// and keeps each interim head until it is asked for.
+const TURN_BYTES: usize = 64 * 1024;
+
 /// A connection that speaks HTTP/2.
 #[derive(Debug)]
 pub(crate) struct Http2Connection {
@@ -54,8 +60,11 @@ impl Http2Connection {
         deadline: Deadline,
     ) -> Result<Http2Connection, AskError> {
         let socket = ClientConnection::open_in(endpoint, channel, deadline)?;
-        let wire = PolledSocket { socket: Rc::new(RefCell::new(socket)), is_blocked: Rc::default() };
-        let mut handshake = Box::pin(Builder::new().handshake::<_, Data>(wire.clone()));
+        let wire = PolledSocket::new(socket);
+        let mut builder = Builder::new();
+        // Nothing takes what a server pushes.
+        builder.enable_push(false).max_header_list_size(HEAD_BYTES_MAX);
+        let mut handshake = Box::pin(builder.handshake::<_, Data>(wire.clone()));
         let opened = wire.until(deadline, |context| handshake.as_mut().poll(context))?;
         let (sender, connection) = opened.map_err(|error| failed(&error))?;
         Ok(Http2Connection { wire, connection, sender, scheme: channel.scheme() })
@@ -126,7 +135,13 @@ impl Awaited {
                 match Pin::new(&mut self.head).poll(context) {
                     Poll::Pending => return Poll::Pending,
                     Poll::Ready(Err(error)) => return Poll::Ready(Err(failed(&error))),
-                    Poll::Ready(Ok(response)) => self.came = Some(response.into_parts()),
+                    Poll::Ready(Ok(response)) => {
+                        let (head, stream) = response.into_parts();
+                        if let Some(bytes) = announced(&head).filter(|_| !stream.is_end_stream()) {
+                            return Poll::Ready(Err(AskError::Announced(bytes)));
+                        }
+                        self.came = Some((head, stream));
+                    }
                 }
                 continue;
             };
@@ -138,9 +153,6 @@ impl Awaited {
                 Poll::Ready(Some(Err(error))) => return Poll::Ready(Err(failed(&error))),
                 Poll::Ready(Some(Ok(data))) => {
                     self.body.extend_from_slice(&data);
-                    if self.body.len() > ANSWER_BYTES_MAX {
-                        return Poll::Ready(Err(AskError::TooLong));
-                    }
                     let given_back = stream.flow_control().release_capacity(data.len());
                     if let Err(error) = given_back {
                         return Poll::Ready(Err(failed(&error)));
@@ -149,6 +161,12 @@ impl Awaited {
             }
         }
     }
+}
+
+/// The length that the head promises, if it is more than is read.
+fn announced(head: &Parts) -> Option<u64> {
+    let length = head.headers.get(http::header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()?;
+    (length > ANSWER_BYTES_MAX as u64).then_some(length)
 }
 
 /// An error of `h2`: of the connection below it, or of what came over it.
@@ -163,8 +181,31 @@ fn failed(error: &h2::Error) -> AskError {
 #[derive(Debug, Clone)]
 struct PolledSocket {
     socket: Rc<RefCell<ClientConnection>>,
+    turn: Rc<Turn>,
+}
+
+/// What became of the last time that `h2` was asked.
+#[derive(Debug, Default)]
+struct Turn {
     /// Something could not be sent.
-    is_blocked: Rc<Cell<bool>>,
+    is_blocked: Cell<bool>,
+    /// How much may still be read.
+    bytes_left: Cell<usize>,
+    /// It ended before everything was read.
+    is_cut: Cell<bool>,
+    /// `h2` wanted to read. It does not while its replies are not taken.
+    is_reading: Cell<bool>,
+}
+
+impl Turn {
+    /// What it ended for.
+    fn waits_for(&self) -> PollFlags {
+        match (self.is_blocked.take(), self.is_reading.get()) {
+            (false, _) => PollFlags::IN,
+            (true, true) => PollFlags::IN | PollFlags::OUT,
+            (true, false) => PollFlags::OUT,
+        }
+    }
 }
 
 /// Whether anything is to be asked again at once.
@@ -178,7 +219,11 @@ impl Wake for Woken {
 }
 
 impl PolledSocket {
-    /// Asks `poll` again and again, each time that something came or can be sent.
+    fn new(socket: ClientConnection) -> PolledSocket {
+        PolledSocket { socket: Rc::new(RefCell::new(socket)), turn: Rc::default() }
+    }
+
+    /// Asks `poll` again and again, each time that something came or can be sent, and no longer than the deadline allows.
     fn until<T>(
         &self,
         deadline: Deadline,
@@ -188,24 +233,31 @@ impl PolledSocket {
             if let Some(value) = self.at_once(&mut poll) {
                 return Ok(value);
             }
-            let out = if self.is_blocked.take() { PollFlags::OUT } else { PollFlags::empty() };
-            let socket = self.socket.borrow();
+            let what = self.turn.waits_for();
+            let mut socket = self.socket.borrow_mut();
             socket.acknowledge_at_once();
-            socket.wait(PollFlags::IN | out, deadline)?;
+            if self.turn.is_cut.take() {
+                // The rest may lie in records that were read, where the socket does not show it.
+                socket.left(deadline)?;
+            } else {
+                socket.wait(what, deadline)?;
+            }
         }
     }
 
     fn blocked<T>(&self) -> Poll<T> {
-        self.is_blocked.set(true);
+        self.turn.is_blocked.set(true);
         Poll::Pending
     }
 
-    /// Asks `poll` as long as it wants to be asked again without anything new.
+    /// Asks `poll` as long as it wants to be asked again without anything new: one turn.
     fn at_once<T>(&self, mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> Option<T> {
         let woken = Arc::new(Woken::default());
         let waker = Waker::from(Arc::clone(&woken));
+        self.turn.bytes_left.set(TURN_BYTES);
         loop {
             woken.0.store(false, Ordering::Relaxed);
+            self.turn.is_reading.set(false);
             if let Poll::Ready(value) = poll(&mut Context::from_waker(&waker)) {
                 return Some(value);
             }
@@ -225,9 +277,16 @@ fn of_io(error: AskError) -> io::Error {
 
 impl AsyncRead for PolledSocket {
     fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        self.turn.is_reading.set(true);
+        let bytes_left = self.turn.bytes_left.get();
+        if bytes_left == 0 {
+            self.turn.is_cut.set(true);
+            return Poll::Pending;
+        }
         let mut socket = self.socket.borrow_mut();
         match socket.read_now(into.initialize_unfilled()).map_err(of_io)? {
             Some(count) => {
+                self.turn.bytes_left.set(bytes_left.saturating_sub(count));
                 into.advance(count);
                 Poll::Ready(Ok(()))
             }

@@ -4,14 +4,16 @@
 //! It does one thing at a time and waits for it. It knows nothing of contracts.
 
 mod channel;
+mod error;
 #[cfg(test)]
 pub(crate) mod front;
+#[cfg(test)]
+mod hostile;
 mod http2;
 mod tls;
 mod translate;
 
 use std::{
-    io,
     os::fd::OwnedFd,
     sync::Arc,
     time::{Duration, Instant},
@@ -28,11 +30,12 @@ use rustix::{
 use rustls::{ClientConfig, pki_types::ServerName};
 use tare_host::signals;
 use tare_load::{
-    Endpoint, Exchange, Protocol,
-    http1::{ParseError, Response, ResponseReader},
+    Endpoint, Exchange,
+    http1::{Response, ResponseReader},
 };
 
 pub use channel::{Channel, Trusts};
+pub use error::AskError;
 pub(crate) use http2::{Awaited, Http2Connection};
 pub use tls::Secured;
 use tls::Tls;
@@ -53,44 +56,7 @@ const INTERRUPT_SEEN_WITHIN: Duration = Duration::from_millis(100);
 /// How long the full queue of a Unix socket is left alone.
 const QUEUE_IS_FULL: Duration = Duration::from_millis(5);
 
-/// Why a request has no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum AskError {
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    #[error(transparent)]
-    NotHttp(#[from] ParseError),
-    #[error("the connection was closed without an answer")]
-    Closed,
-    #[error("the answer was not complete within {0:?}")]
-    TooLate(Duration),
-    #[error("the answer has no end: more than {ANSWER_BYTES_MAX} bytes came")]
-    TooLong,
-    #[error("interrupted")]
-    Interrupted,
-    #[error("TLS: {0}")]
-    Tls(Box<rustls::Error>),
-    #[error("the connection was closed within the TLS handshake")]
-    NotSecured,
-    #[error("ALPN chose {got} instead of {wanted}")]
-    Alpn { wanted: Protocol, got: Box<str> },
-    #[error("HTTP/2: {0}")]
-    Http2(Box<str>),
-}
-
-impl From<rustls::Error> for AskError {
-    fn from(error: rustls::Error) -> AskError {
-        AskError::Tls(Box::new(error))
-    }
-}
-
-impl From<Errno> for AskError {
-    fn from(error: Errno) -> AskError {
-        AskError::Io(error.into())
-    }
-}
-
-/// Until when the whole of something must have happened.
+/// Until when the whole of something must have happened. Before it no more than [`ANSWER_BYTES_MAX`] bytes are read.
 #[derive(Debug, Clone, Copy)]
 pub struct Deadline {
     at: Instant,
@@ -104,9 +70,13 @@ impl Deadline {
         Deadline { at: now.checked_add(patience).unwrap_or(now + Duration::from_secs(86_400)), patience }
     }
 
-    fn left(&self) -> Result<Duration, AskError> {
+    /// The time that is left; there is none after an interrupt, either. `bytes` is what came meanwhile.
+    fn left(&self, bytes: usize) -> Result<Duration, AskError> {
+        if signals::received().is_some() {
+            return Err(AskError::Interrupted);
+        }
         let left = self.at.saturating_duration_since(Instant::now());
-        if left.is_zero() { Err(AskError::TooLate(self.patience)) } else { Ok(left) }
+        if left.is_zero() { Err(AskError::TooLate { within: self.patience, bytes }) } else { Ok(left) }
     }
 }
 
@@ -118,6 +88,14 @@ pub struct ClientConnection {
     tls: Option<Box<Tls>>,
     /// Records that the socket would not take yet.
     unsent: Vec<u8>,
+    came: Came,
+}
+
+/// What was read before the deadline that is kept now: a new one begins a new count.
+#[derive(Debug, Default)]
+struct Came {
+    until: Option<Instant>,
+    bytes: usize,
 }
 
 impl ClientConnection {
@@ -140,7 +118,7 @@ impl ClientConnection {
             sockopt::set_tcp_nodelay(&socket, true)?;
         }
         let (chunk, unsent) = (vec![0; CHUNK_BYTES].into(), Vec::new());
-        let connection = ClientConnection { socket, chunk, tls: None, unsent };
+        let mut connection = ClientConnection { socket, chunk, tls: None, unsent, came: Came::default() };
         loop {
             match net::connect(&connection.socket, &address) {
                 Ok(()) => return Ok(connection),
@@ -150,7 +128,7 @@ impl ClientConnection {
                     return Ok(connection);
                 }
                 Err(Errno::AGAIN) => {
-                    std::thread::sleep(time_left(deadline)?.min(QUEUE_IS_FULL));
+                    std::thread::sleep(deadline.left(0)?.min(QUEUE_IS_FULL));
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -198,6 +176,7 @@ impl ClientConnection {
             match receive(&self.socket, &mut self.chunk)? {
                 Some(0) => return Err(AskError::NotSecured),
                 Some(count) => {
+                    self.came.bytes += count;
                     let read = tls.feed(&self.chunk[..count], &mut self.unsent);
                     // The alert that says what is wrong, if it can be sent.
                     let _said = self.flush_now();
@@ -276,14 +255,15 @@ impl ClientConnection {
     /// Appends what comes next to `into`, and says how much it is: nothing is the end.
     ///
     /// # Errors
-    /// The connection is broken, nothing comes by the deadline, or there was an interrupt.
+    /// The connection is broken, nothing comes by the deadline, too much came before it, or there was an interrupt.
     pub fn receive(&mut self, into: &mut Vec<u8>, deadline: Deadline) -> Result<usize, AskError> {
         loop {
             // Records that came together were read together.
-            if self.tls.is_some()
-                && let Some(count) = self.receive_now(into)?
-            {
-                return Ok(count);
+            if self.tls.is_some() {
+                self.left(deadline)?;
+                if let Some(count) = self.receive_now(into)? {
+                    return Ok(count);
+                }
             }
             self.wait(PollFlags::IN, deadline)?;
             if let Some(count) = self.receive_now(into)? {
@@ -292,7 +272,7 @@ impl ClientConnection {
         }
     }
 
-    /// As [`ClientConnection::receive`], without a wait: absent if nothing is there.
+    /// As [`ClientConnection::receive`], without a wait: absent if nothing is there, or records without text.
     ///
     /// # Errors
     /// The connection is broken.
@@ -306,21 +286,26 @@ impl ClientConnection {
         received
     }
 
-    /// As much as is there and fits into `into`, out of its records with TLS.
+    /// As much as is there and fits into `into`, out of its records with TLS. It asks the socket once: records may have no text and
+    /// no end, and whoever waits for more looks at the clock.
     pub(crate) fn read_now(&mut self, into: &mut [u8]) -> Result<Option<usize>, AskError> {
-        loop {
-            let Some(tls) = &mut self.tls else { return receive(&self.socket, into) };
-            if let Some(count) = tls.read(into)? {
-                return Ok(Some(count));
-            }
-            let mut records = [0; RECORD_BYTES];
-            match receive(&self.socket, &mut records)? {
-                None => return Ok(None),
-                // Some servers close without the alert that announces it.
-                Some(0) => return Ok(Some(0)),
-                Some(count) => tls.feed(&records[..count], &mut self.unsent)?,
-            }
+        let Some(tls) = &mut self.tls else {
+            let received = receive(&self.socket, into)?;
+            self.came.bytes += received.unwrap_or(0);
+            return Ok(received);
+        };
+        if let Some(count) = tls.read(into)? {
+            return Ok(Some(count));
         }
+        let mut records = [0; RECORD_BYTES];
+        let Some(count) = receive(&self.socket, &mut records)? else { return Ok(None) };
+        if count == 0 {
+            // Some servers close without the alert that announces it.
+            return Ok(Some(0));
+        }
+        self.came.bytes += count;
+        tls.feed(&records[..count], &mut self.unsent)?;
+        Ok(tls.read(into)?)
     }
 
     /// A server that writes its answer in pieces may hold the second back until the first is acknowledged, which this does
@@ -338,7 +323,7 @@ impl ClientConnection {
         let (mut bytes, mut reader) = (Vec::new(), ResponseReader::new(exchange.is_head));
         loop {
             let count = self.receive(&mut bytes, deadline)?;
-            if count == 0 && bytes.is_empty() {
+            if count == 0 && !reader.has_begun() {
                 return Err(AskError::Closed);
             }
             if count == 0 {
@@ -347,17 +332,35 @@ impl ClientConnection {
             if let Some((response, _)) = reader.read(&bytes)? {
                 return Ok(response);
             }
-            if bytes.len() > ANSWER_BYTES_MAX {
-                return Err(AskError::TooLong);
+            // What can never be read whole is not waited for.
+            if let Some(bytes) = reader.announced().filter(|bytes| *bytes > ANSWER_BYTES_MAX as u64) {
+                return Err(AskError::Announced(bytes));
             }
+            reader.forget(&mut bytes);
         }
     }
 
-    /// Waits until the socket is ready for `what`. Looks at clock and interrupt first, each time: a server that always has one
-    /// byte more is not waited for, either.
-    pub(crate) fn wait(&self, what: PollFlags, deadline: Deadline) -> Result<(), AskError> {
+    /// The time that is left to read in. There is none once too much came, nor after an interrupt.
+    pub(crate) fn left(&mut self, deadline: Deadline) -> Result<Duration, AskError> {
+        self.came = Came { until: Some(deadline.at), bytes: self.came_before(deadline) };
+        let left = deadline.left(self.came.bytes)?;
+        if self.came.bytes > ANSWER_BYTES_MAX { Err(AskError::TooLong) } else { Ok(left) }
+    }
+
+    fn came_before(&self, deadline: Deadline) -> usize {
+        if self.came.until == Some(deadline.at) { self.came.bytes } else { 0 }
+    }
+
+    /// Waits until the socket is ready for `what`. Looks at clock, interrupt and what came first, each time: a server that always
+    /// has one byte more is not waited for, either.
+    pub(crate) fn wait(&mut self, what: PollFlags, deadline: Deadline) -> Result<(), AskError> {
         loop {
-            let step = time_left(deadline)?.min(INTERRUPT_SEEN_WITHIN);
+            let left = match what.contains(PollFlags::IN) {
+                true => self.left(deadline)?,
+                // Whoever only sends begins no new count.
+                false => deadline.left(self.came_before(deadline))?,
+            };
+            let step = left.min(INTERRUPT_SEEN_WITHIN);
             let step = Timespec { tv_sec: 0, tv_nsec: step.as_nanos() as _ };
             match poll(&mut [PollFd::new(&self.socket, what)], Some(&step)) {
                 Ok(0) | Err(Errno::INTR) => {}
@@ -393,14 +396,10 @@ pub fn ask_in(
     }
 }
 
-fn time_left(deadline: Deadline) -> Result<Duration, AskError> {
-    if signals::received().is_some() { Err(AskError::Interrupted) } else { deadline.left() }
-}
-
 #[cfg(test)]
 mod tests {
     use std::{
-        io::{Read, Write},
+        io::{self, Read, Write},
         net::{Shutdown, TcpListener, TcpStream},
         os::unix::net::UnixListener,
         thread::JoinHandle,
@@ -475,11 +474,9 @@ mod tests {
 
     #[test]
     fn an_answer_without_an_end_has_one_size_for_all_of_it() {
-        let head = b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n";
         let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
         for (begin, more) in [
-            (&head[..], vec![b'x'; 1 << 16]),
-            (b"HTTP/1.1 200 OK\r\n\r\n", vec![b'x'; 1 << 16]),
+            (&b"HTTP/1.1 200 OK\r\n\r\n"[..], vec![b'x'; 1 << 16]),
             (chunked, b"1\r\nx\r\n".repeat(1 << 13)),
             (b"", b"HTTP/1.1 100 Continue\r\n\r\n".repeat(1 << 11)),
         ] {
@@ -499,7 +496,7 @@ mod tests {
         let (found, server) = asked(patience, |stream| {
             without_end(stream, b"HTTP/1.1 200 OK\r\nX: ", b"x", Duration::from_millis(20))
         });
-        assert!(matches!(found, Err(AskError::TooLate(late)) if late == patience), "{found:?}");
+        assert!(matches!(found, Err(AskError::TooLate { within, .. }) if within == patience), "{found:?}");
         assert!((patience..LONG).contains(&began.elapsed()));
         server.join().unwrap();
     }
@@ -511,7 +508,7 @@ mod tests {
         let mut connection =
             ClientConnection::open(&listener.local_addr().unwrap().into(), deadline).unwrap();
         let sent = connection.send(&vec![b'x'; 64 << 20], deadline);
-        assert!(matches!(sent, Err(AskError::TooLate(_))), "{sent:?}");
+        assert!(matches!(sent, Err(AskError::TooLate { .. })), "{sent:?}");
     }
 
     #[test]
@@ -534,7 +531,7 @@ mod tests {
                 Err(error) => break error,
             }
         };
-        assert!(matches!(refused, AskError::TooLate(_)), "{refused}");
+        assert!(matches!(refused, AskError::TooLate { .. }), "{refused}");
     }
 
     #[test]

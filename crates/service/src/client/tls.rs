@@ -1,6 +1,7 @@
 //! TLS below a connection: what is written becomes records, and what comes is read out of them. No I/O of its own.
 
 use std::{
+    collections::VecDeque,
     io::{self, Read, Write},
     net::IpAddr,
     sync::Arc,
@@ -14,6 +15,8 @@ use super::AskError;
 #[derive(Debug)]
 pub(super) struct Tls {
     session: rustls::ClientConnection,
+    /// What was read out of records. The session itself has room for one, and more may come together.
+    text: VecDeque<u8>,
 }
 
 /// What is known of a connection once its handshake is over.
@@ -36,7 +39,7 @@ pub(crate) fn client_hello(config: Arc<ClientConfig>, name: IpAddr) -> Result<Ve
 impl Tls {
     /// With the name that the certificate of the server must be for.
     pub(super) fn new(config: Arc<ClientConfig>, name: ServerName<'static>) -> Result<Tls, AskError> {
-        Ok(Tls { session: rustls::ClientConnection::new(config, name)? })
+        Ok(Tls { session: rustls::ClientConnection::new(config, name)?, text: VecDeque::new() })
     }
 
     pub(super) fn is_handshaking(&self) -> bool {
@@ -74,12 +77,19 @@ impl Tls {
             // An alert says what is wrong.
             self.take(records)?;
             read?;
+            match io::copy(&mut self.session.reader(), &mut self.text) {
+                Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error.into()),
+                _ => {}
+            }
         }
         Ok(())
     }
 
     /// What was sent by the other side; absent if nothing is there, nothing at its end.
     pub(super) fn read(&mut self, into: &mut [u8]) -> io::Result<Option<usize>> {
+        if !self.text.is_empty() {
+            return self.text.read(into).map(Some);
+        }
         match self.session.reader().read(into) {
             Ok(count) => Ok(Some(count)),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),

@@ -167,7 +167,8 @@ fn ask(
             match server.ask(&contract, request) {
                 Ok(answer) => known.push(answer),
                 Err(source) => {
-                    let unanswered = LearnError::Unanswered { asked: asked.clone(), source };
+                    let unanswered =
+                        LearnError::Unanswered { asked: asked.clone(), source: Box::new(source) };
                     *answers = Err(unanswered.into());
                 }
             }

@@ -3,16 +3,27 @@
 use super::{Material, openapi};
 use crate::{
     catalogue::Service,
-    learn::{Ground, LearnError, Question, Server, provisional, start_one},
+    client::{AskError, Deadline},
+    learn::{Ground, LearnError, PATIENCE, Question, Server, provisional, start_one},
     prove::GRACE,
 };
 
 /// FastAPI and many others; springdoc; ASP.NET Core with OpenAPI and with Swashbuckle.
 const PLACES: [&str; 4] = ["/openapi.json", "/v3/api-docs", "/openapi/v1.json", "/swagger/v1/swagger.json"];
 
-/// Where it is and what it says; absent if there is none that can be read.
-pub fn of_server(server: &Server) -> Option<(&'static str, Material)> {
-    PLACES.into_iter().find_map(|path| Some((path, openapi::read(&text_at(server, path)?).ok()?)))
+/// Where it is and what it says; absent if there is none that can be read. All places together have the time of one answer.
+///
+/// # Errors
+/// The server gives no answer in that time: what else it is asked it would not answer, either.
+pub fn of_server(server: &Server) -> Result<Option<(&'static str, Material)>, LearnError> {
+    let deadline = Deadline::after(server.patience);
+    for path in PLACES {
+        let text = text_at(server, path, deadline)?;
+        if let Some(material) = text.and_then(|text| openapi::read(&text).ok()) {
+            return Ok(Some((path, material)));
+        }
+    }
+    Ok(None)
 }
 
 /// The same of a service, which is started for it; the requests that change nothing. Absent if there is no document, or none of them
@@ -26,16 +37,23 @@ pub fn of_service(
 ) -> Result<Option<(&'static str, Vec<Question>)>, LearnError> {
     let provisional = provisional(vec![Question::new("GET", "/", None)])?;
     let ready = start_one(service, &provisional, ground, "learn-document")?;
-    let found = of_server(&Server { address: ready.address, host: &ready.host });
+    let found = of_server(&Server { address: ready.address, host: &ready.host, patience: PATIENCE });
     ready.process.stop(GRACE);
-    let reads = found.map(|(place, material)| (place, material.reads()));
+    // A service that keeps silent there may answer elsewhere, which it is asked next.
+    let reads = found.ok().flatten().map(|(place, material)| (place, material.reads()));
     Ok(reads.filter(|(_, asked)| !asked.is_empty()))
 }
 
-fn text_at(server: &Server, path: &str) -> Option<String> {
-    let question =
-        Question { method: "GET".to_owned(), path: path.to_owned(), body: None, headers: Vec::new() };
-    let contract = provisional(vec![question]).ok()?;
-    let answer = server.ask(&contract, contract.requests.first()?).ok()?;
-    String::from_utf8(answer.body).ok().filter(|_| answer.status == 200)
+fn text_at(server: &Server, path: &str, deadline: Deadline) -> Result<Option<String>, LearnError> {
+    let asked = Question { method: "GET".to_owned(), path: path.to_owned(), body: None, headers: Vec::new() };
+    let contract = provisional(vec![asked.clone()])?;
+    let Some(request) = contract.requests.first() else { return Ok(None) };
+    match server.ask_until(deadline, &contract, request) {
+        Ok(answer) => Ok(String::from_utf8(answer.body).ok().filter(|_| answer.status == 200)),
+        Err(source @ (AskError::TooLate { .. } | AskError::Interrupted)) => {
+            Err(LearnError::Unanswered { asked, source: Box::new(source) })
+        }
+        // It does not say that there is none, but it has answered in its way.
+        Err(_) => Ok(None),
+    }
 }

@@ -1,7 +1,7 @@
 //! HTTP/2 frame by frame (RFC 9113, 4): for the checks that look at what an implementation of HTTP/2 would hide. It decodes heads by the
 //! crate `loona-hpack`, and makes its own by hand, without compression.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use tare_load::http1::{self, Response};
@@ -10,7 +10,7 @@ use super::bench::Bench;
 use super::escape::escape;
 use super::patience::Patience;
 use super::transcript::{Failure, Wire};
-use crate::client::{AskError, ClientConnection, Deadline, PREFACE, STATUS};
+use crate::client::{ANSWER_BYTES_MAX, AskError, ClientConnection, Deadline, PREFACE, STATUS};
 
 pub(super) const DATA: u8 = 0;
 pub(super) const HEADERS: u8 = 1;
@@ -33,6 +33,16 @@ const HEAD_BYTES: usize = 9;
 const FRAME_BYTES_MAX: usize = 16 * 1024;
 /// The last frames that are kept for a failure.
 const KEPT: usize = 24;
+/// The longest head, before and after it is decoded.
+const HEAD_LIST_BYTES_MAX: usize = 64 * 1024;
+/// That of an answer, and its trailers.
+const HEADS_MAX: usize = 2;
+/// What a field counts beside its name and value (RFC 9113, 6.5.2).
+const FIELD_BYTES: usize = 32;
+/// More than any answer here has, on one connection.
+const FRAMES_MAX: usize = 100_000;
+/// More than come beside an answer, such as SETTINGS.
+const FRAMES_BESIDE: usize = 1_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SeenFrame {
@@ -71,8 +81,31 @@ pub(super) struct FrameTalk {
     pub is_acknowledged: bool,
     pub goaway: Option<u32>,
     scheme: &'static str,
-    sent: Vec<String>,
-    received: Vec<String>,
+    /// Something could not be sent, and so nothing is any more: a service that reads nothing is waited for once.
+    is_mute: bool,
+    /// The bytes of all heads and bodies so far, and the number of frames.
+    kept_bytes: usize,
+    frames: usize,
+    sent: Lines,
+    received: Lines,
+}
+
+/// The last lines of a transcript.
+#[derive(Debug, Default)]
+struct Lines(VecDeque<String>);
+
+impl Lines {
+    fn push(&mut self, line: String) {
+        if self.0.len() == KEPT {
+            self.0.pop_front();
+        }
+        self.0.push_back(line);
+    }
+
+    fn text(&self) -> String {
+        let lines: Vec<&str> = self.0.iter().map(String::as_str).collect();
+        lines.join("\n")
+    }
 }
 
 /// Debug for what has none.
@@ -93,8 +126,12 @@ pub(super) enum NoFrame {
     Reset,
     #[error("sent no frame within {0:?}")]
     Late(std::time::Duration),
+    #[error("sent {frames} frames within {after:?}, none of them the last of an answer,")]
+    Flood { frames: usize, after: std::time::Duration },
     #[error("sent {0}")]
     Wrong(String),
+    #[error("sent more than {ANSWER_BYTES_MAX} bytes or {FRAMES_MAX} frames")]
+    TooMuch,
 }
 
 impl FrameTalk {
@@ -114,8 +151,11 @@ impl FrameTalk {
             is_acknowledged: false,
             goaway: None,
             scheme: bench.options.channel.scheme(),
-            sent: vec!["the preface".to_owned(), "SETTINGS".to_owned()],
-            received: Vec::new(),
+            is_mute: false,
+            kept_bytes: 0,
+            frames: 0,
+            sent: Lines(["the preface".to_owned(), "SETTINGS".to_owned()].into()),
+            received: Lines::default(),
         };
         // What cannot be sent is found out by reading.
         let _ = talk.connection.send(&PREFACE.concat(), deadline);
@@ -128,9 +168,12 @@ impl FrameTalk {
     }
 
     pub(super) fn send(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
+        if self.is_mute {
+            return;
+        }
         let bytes = frame(kind, flags, stream, payload);
         self.sent.push(described(kind, flags, stream, payload));
-        let _ = self.connection.send(&bytes, Deadline::after(self.patience.for_answer()));
+        self.is_mute = self.connection.send(&bytes, Deadline::after(self.patience.for_answer())).is_err();
     }
 
     /// A head of these fields.
@@ -160,7 +203,10 @@ impl FrameTalk {
                 Ok(frame) => self.take(&frame)?,
                 Err(NoFrame::Late(_)) => {
                     self.patience.no_answer_came();
-                    return Err(NoFrame::Late(after));
+                    return Err(match self.frames {
+                        ..FRAMES_BESIDE => NoFrame::Late(after),
+                        frames => NoFrame::Flood { frames, after },
+                    });
                 }
                 Err(error) => return Err(error),
             }
@@ -172,6 +218,10 @@ impl FrameTalk {
     pub(super) fn next(&mut self, deadline: Deadline) -> Result<SeenFrame, NoFrame> {
         loop {
             if let Some(frame) = parsed(&mut self.unread)? {
+                self.frames += 1;
+                if self.frames > FRAMES_MAX {
+                    return Err(NoFrame::TooMuch);
+                }
                 let SeenFrame { kind, flags, stream, payload } = &frame;
                 self.received.push(described(*kind, *flags, *stream, payload));
                 return Ok(frame);
@@ -180,7 +230,8 @@ impl FrameTalk {
             match self.connection.receive(&mut self.unread, deadline) {
                 Ok(0) => return Err(NoFrame::Closed),
                 Ok(_) => {}
-                Err(AskError::TooLate(_) | AskError::Interrupted) => {
+                Err(AskError::TooLong) => return Err(NoFrame::TooMuch),
+                Err(AskError::TooLate { .. } | AskError::Interrupted) => {
                     return Err(NoFrame::Late(self.patience.for_answer()));
                 }
                 Err(_) => return Err(NoFrame::Reset),
@@ -214,6 +265,9 @@ impl FrameTalk {
             (CONTINUATION, _) => {
                 let head = self.head.as_mut().ok_or_else(|| wrong("CONTINUATION without HEADERS"))?;
                 head.2.extend_from_slice(&frame.payload);
+                if head.2.len() > HEAD_LIST_BYTES_MAX {
+                    return Err(too_long_head());
+                }
                 self.end_head(frame)?;
             }
             _ => {}
@@ -223,6 +277,7 @@ impl FrameTalk {
 
     fn take_data(&mut self, frame: &SeenFrame) -> Result<(), NoFrame> {
         let data = without_padding(frame)?.to_vec();
+        self.keep(data.len())?;
         // All of it is given back, so that no answer waits for a window.
         if !frame.payload.is_empty() {
             let count = (frame.payload.len() as u32).to_be_bytes();
@@ -242,18 +297,37 @@ impl FrameTalk {
             return Ok(());
         }
         let Some((stream, ends, block)) = self.head.take() else { return Ok(()) };
-        let decoded = self.decoder.0.decode(&block);
-        let fields = decoded.map_err(|error| wrong(&format!("a head that cannot be decoded: {error:?}")))?;
+        let (mut fields, mut bytes) = (Fields::new(), 0);
+        let decoded = self.decoder.0.decode_with_cb(&block, |name, value| {
+            bytes += name.len() + value.len() + FIELD_BYTES;
+            // A byte of the block can stand for 4 KiB.
+            if bytes <= HEAD_LIST_BYTES_MAX {
+                fields.push((name.into_owned(), value.into_owned()));
+            }
+        });
+        decoded.map_err(|error| wrong(&format!("a head that cannot be decoded: {error:?}")))?;
+        if bytes > HEAD_LIST_BYTES_MAX {
+            return Err(too_long_head());
+        }
+        self.keep(bytes)?;
         let shown: Vec<String> = fields.iter().map(|(name, value)| shown(name, value)).collect();
         self.received.push(format!("  {}", shown.join(", ")));
         let is_interim =
             fields.iter().any(|(name, value)| name == b":status" && value.first() == Some(&b'1'));
         let stream = self.streams.entry(stream).or_default();
+        if !is_interim && stream.heads.len() == HEADS_MAX {
+            return Err(wrong("a third head on one stream"));
+        }
         if !is_interim {
             stream.heads.push(fields);
         }
         stream.has_ended |= ends;
         Ok(())
+    }
+
+    fn keep(&mut self, bytes: usize) -> Result<(), NoFrame> {
+        self.kept_bytes += bytes;
+        if self.kept_bytes > ANSWER_BYTES_MAX { Err(NoFrame::TooMuch) } else { Ok(()) }
     }
 
     /// The whole answer on `stream`.
@@ -280,8 +354,7 @@ impl FrameTalk {
     }
 
     pub(super) fn failure(&self, reason: impl Into<String>) -> Failure {
-        let last = |lines: &[String]| lines[lines.len().saturating_sub(KEPT)..].join("\n");
-        let wire = Wire { sent: last(&self.sent), received: last(&self.received) };
+        let wire = Wire { sent: self.sent.text(), received: self.received.text() };
         Failure { reason: reason.into(), wire: Some(wire), answer: None }
     }
 }
@@ -303,6 +376,10 @@ impl SeenStream {
 
 fn wrong(what: &str) -> NoFrame {
     NoFrame::Wrong(what.to_owned())
+}
+
+fn too_long_head() -> NoFrame {
+    wrong(&format!("a head of more than {HEAD_LIST_BYTES_MAX} bytes"))
 }
 
 /// The bytes of a frame.

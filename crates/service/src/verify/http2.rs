@@ -122,7 +122,7 @@ pub(super) fn h2c_only(bench: &mut Bench<'_>) -> Vec<CheckResult> {
             }
             Ok(answer) => Ok(Some(format!("refused with {}", answer.status))),
             Err(Trouble::Ended { .. } | Trouble::Malformed(_)) => Ok(None),
-            Err(trouble @ (Trouble::TimedOut { .. } | Trouble::TooLong)) => {
+            Err(trouble @ (Trouble::TimedOut { .. } | Trouble::TooLong | Trouble::Announced(_))) => {
                 Err(Failure::new(format!("HTTP/1.1 was not refused: {trouble}"), &talk))
             }
         }

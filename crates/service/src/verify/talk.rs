@@ -49,18 +49,35 @@ pub(super) enum End {
 /// Why there is no answer.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    Ended { how: End, progress: Progress },
-    TimedOut { after: Duration, progress: Progress },
+    Ended {
+        how: End,
+        progress: Progress,
+    },
+    TimedOut {
+        after: Duration,
+        progress: Progress,
+    },
     Malformed(String),
     TooLong,
+    /// It announces so many bytes, which are not read.
+    Announced(u64),
 }
 
 /// How much of an answer had come.
 #[derive(Debug)]
 pub(super) enum Progress {
     Nothing,
-    Head { bytes: usize },
-    Body { bytes: usize, promised: Option<String> },
+    /// So many bytes of HTTP/2, of an answer or not.
+    Frames {
+        bytes: usize,
+    },
+    Head {
+        bytes: usize,
+    },
+    Body {
+        bytes: usize,
+        promised: Option<String>,
+    },
 }
 
 /// What follows the last answer on a connection.
@@ -160,14 +177,19 @@ impl Talk {
             if let Some(response) = self.parse(&mut reader)? {
                 return Ok(response);
             }
-            match self.end {
-                Some(how) => return Err(Trouble::Ended { how, progress: Progress::of(self.unclaimed()) }),
-                None if self.unclaimed().len() > ANSWER_BYTES_MAX => return Err(Trouble::TooLong),
-                None => {}
+            if let Some(how) = self.end {
+                return Err(Trouble::Ended { how, progress: Progress::of(self.unclaimed()) });
             }
-            if !self.read(deadline) {
-                self.patience.no_answer_came();
-                return Err(Trouble::TimedOut { after, progress: Progress::of(self.unclaimed()) });
+            if let Some(bytes) = reader.announced().filter(|bytes| *bytes > ANSWER_BYTES_MAX as u64) {
+                return Err(Trouble::Announced(bytes));
+            }
+            match self.read(deadline) {
+                Ok(()) => {}
+                Err(AskError::TooLong) => return Err(Trouble::TooLong),
+                Err(_) => {
+                    self.patience.no_answer_came();
+                    return Err(Trouble::TimedOut { after, progress: Progress::of(self.unclaimed()) });
+                }
             }
         }
     }
@@ -178,7 +200,6 @@ impl Talk {
         to_head: bool,
         after: Duration,
     ) -> Result<Response, Trouble> {
-        let progress = Progress::Nothing;
         let ended = |how| Trouble::Ended { how, progress: Progress::Nothing };
         match answer {
             Ok(response) => {
@@ -188,9 +209,13 @@ impl Talk {
                 self.taken = self.received.len() - unasked;
                 Ok(response)
             }
-            Err(AskError::TooLate(_) | AskError::Interrupted) => {
+            Err(AskError::TooLate { bytes, .. }) => {
                 self.patience.no_answer_came();
-                Err(Trouble::TimedOut { after, progress })
+                Err(Trouble::TimedOut { after, progress: Progress::of_frames(bytes) })
+            }
+            Err(AskError::Interrupted) => {
+                self.patience.no_answer_came();
+                Err(Trouble::TimedOut { after, progress: Progress::Nothing })
             }
             Err(AskError::Closed) => {
                 self.end = Some(End::Closed);
@@ -201,6 +226,7 @@ impl Talk {
                 Err(ended(End::Reset))
             }
             Err(AskError::TooLong) => Err(Trouble::TooLong),
+            Err(AskError::Announced(bytes)) => Err(Trouble::Announced(bytes)),
             Err(error) => Err(Trouble::Malformed(error.to_string())),
         }
     }
@@ -243,28 +269,39 @@ impl Talk {
                 (0, None) => {}
                 (length, _) => return After::Bytes(length),
             }
-            if !self.read(deadline) {
+            if self.read(deadline).is_err() {
                 self.patience.no_end_came();
                 return After::StillOpen;
             }
         }
     }
 
-    /// Reads once; false if nothing came up to `deadline`, or there was an interrupt.
-    fn read(&mut self, deadline: Deadline) -> bool {
-        let Line::Http1(connection) = &mut self.line else { return false };
+    /// Reads once, or notes how the connection ended.
+    ///
+    /// # Errors
+    /// Nothing came up to `deadline`, too much came before it, or there was an interrupt.
+    fn read(&mut self, deadline: Deadline) -> Result<(), AskError> {
+        let Line::Http1(connection) = &mut self.line else { return Err(AskError::Closed) };
         connection.acknowledge_at_once();
         match connection.receive(&mut self.received, deadline) {
             Ok(0) => self.end = Some(End::Closed),
             Ok(_) => {}
-            Err(AskError::TooLate(_) | AskError::Interrupted) => return false,
+            Err(error @ (AskError::TooLate { .. } | AskError::TooLong | AskError::Interrupted)) => {
+                return Err(error);
+            }
             Err(_) => self.end = Some(End::Reset),
         }
-        true
+        Ok(())
     }
 }
 
 impl Progress {
+    /// Whatever happens, some frames come that belong to no answer, such as SETTINGS.
+    fn of_frames(bytes: usize) -> Progress {
+        const USUAL_BYTES_MAX: usize = 64 * 1024;
+        if bytes > USUAL_BYTES_MAX { Progress::Frames { bytes } } else { Progress::Nothing }
+    }
+
     fn of(bytes: &[u8]) -> Progress {
         let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else {
             return if bytes.is_empty() { Progress::Nothing } else { Progress::Head { bytes: bytes.len() } };
@@ -282,6 +319,7 @@ impl fmt::Display for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Progress::Nothing => f.write_str("nothing had come"),
+            Progress::Frames { bytes } => write!(f, "{bytes} bytes of frames had come"),
             Progress::Head { bytes } => write!(f, "{bytes} bytes had come, not the whole head"),
             Progress::Body { bytes, promised: Some(promised) } => {
                 write!(f, "Content-Length promises {promised} bytes of body, {bytes} had come")
@@ -309,7 +347,9 @@ impl fmt::Display for Trouble {
                 write!(f, "the answer was not complete within {after:?}: {progress}")
             }
             Trouble::Malformed(reason) => write!(f, "the answer cannot be read: {reason}"),
-            Trouble::TooLong => write!(f, "the answer has no end: more than {ANSWER_BYTES_MAX} bytes came"),
+            // In the words of the client.
+            Trouble::TooLong => AskError::TooLong.fmt(f),
+            Trouble::Announced(bytes) => AskError::Announced(*bytes).fmt(f),
         }
     }
 }
@@ -444,6 +484,7 @@ mod tests {
             let bytes = &bytes[..cut.min(bytes.len())];
             match Progress::of(bytes) {
                 Progress::Nothing => prop_assert!(bytes.is_empty()),
+                Progress::Frames { .. } => prop_assert!(false, "HTTP/1.1 has none"),
                 Progress::Head { bytes: count } => prop_assert!(count == bytes.len() && count < head.len()),
                 Progress::Body { bytes: count, promised } => {
                     prop_assert_eq!((count + head.len(), promised), (bytes.len(), Some(length)));

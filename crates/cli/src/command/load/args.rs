@@ -162,9 +162,9 @@ pub(crate) struct CheckingArgs {
     /// Share of this machine's CPUs that other programs may take while no CPU is idle; above it the run is not valid
     #[arg(long, value_name = "SHARE", value_parser = share, default_value = "10%")]
     pub max_interference: f64,
-    /// Time limit of a response, from its request to its last byte
-    #[arg(long, value_name = "TIME", value_parser = words::duration, default_value = "2s")]
-    pub timeout: Duration,
+    /// Time limit of a response, from its request to its last byte [default: 2s]
+    #[arg(long, value_name = "TIME", value_parser = words::duration)]
+    pub timeout: Option<Duration>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -183,9 +183,9 @@ pub(crate) struct TransportArgs {
     /// or more
     #[arg(long, value_name = "NAME", value_parser = str::parse::<DriverChoice>, default_value = "auto")]
     pub driver: DriverChoice,
-    /// Time limit for establishing a connection
-    #[arg(long, value_name = "TIME", value_parser = words::duration, default_value = "5s")]
-    pub connect_timeout: Duration,
+    /// Time limit for establishing a connection, with the handshake of TLS [default: 5s, or --timeout if that is given and less]
+    #[arg(long, value_name = "TIME", value_parser = words::duration)]
+    pub connect_timeout: Option<Duration>,
     /// Source addresses, used in turns: one, a list or a range such as 127.0.0.2-127.0.0.9, for more connections than one
     /// address has ports
     #[arg(long, value_name = "ADDRESSES", value_parser = words::sources, conflicts_with = "unix")]

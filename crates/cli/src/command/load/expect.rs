@@ -66,11 +66,18 @@ impl Ask for Server<'_> {
                     anyhow!("{unanswered}, which does perhaps not speak HTTP/2 there: {error}")
                 }
                 AskError::Closed => anyhow!("{unanswered}: the connection was closed"),
-                AskError::TooLate(patience) => {
-                    anyhow!("{unanswered} within {patience:?}: give it more by --timeout")
+                AskError::TooLate { within, bytes: 0 } => {
+                    anyhow!("{unanswered} within {within:?}: give it more by --timeout")
                 }
-                AskError::TooLong => {
-                    anyhow!("{unanswered} that has an end: {error}; load it without a look at answers by --no-check")
+                AskError::TooLate { within, bytes } => {
+                    anyhow!(
+                        "{unanswered} within {within:?}, in which {} came: if it only needs more time, give it more by \
+                         --timeout",
+                        counted(bytes as u64, "byte")
+                    )
+                }
+                AskError::TooLong | AskError::Announced(_) => {
+                    anyhow!("{unanswered}: {error}; load it without a look at answers by --no-check")
                 }
                 AskError::Io(_) | AskError::Interrupted | AskError::NotSecured | AskError::Alpn { .. } => {
                     anyhow!("{unanswered}: {error}")

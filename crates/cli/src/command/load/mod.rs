@@ -235,18 +235,17 @@ impl Job {
         let (output, transport) = (&args.output, &args.transport);
         let mut recorder = Recorder::new(output.quiet, output.format(), &output.exports, &self.plan.load)?;
         let interrupt = signals::listen()?;
-        let target = target::reachable(&self.endpoints, transport.connect_timeout)?;
-        let Learned { check, mut warnings } = self.learn(&target, args.checking.timeout)?;
+        let (connect_timeout, timeout) = (self.plan.load.connect_timeout, self.plan.load.response_timeout);
+        let target = target::reachable(&self.endpoints, connect_timeout)?;
+        let Learned { check, mut warnings } = self.learn(&target, timeout)?;
         let (what, asked) = (self.what(), self.asked());
         let endpoint = target.clone();
         let settings = self.settings(target, transport);
         let pool = Arc::new(ExchangePool::new(std::mem::take(&mut self.exchanges)));
         let mut generator = Generator::new(settings.clone(), pool)?;
         let opened = self.plan.opened_before();
-        generator.open(
-            opened,
-            transport.connect_timeout + Duration::from_millis(1) * (opened as u32 / CONNECTS_PER_MS),
-        )?;
+        generator
+            .open(opened, connect_timeout + Duration::from_millis(1) * (opened as u32 / CONNECTS_PER_MS))?;
         if let Some(warm_up) = &self.plan.warm_up {
             generator.run(warm_up, &interrupt)?;
             ensure!(!interrupt.load(Ordering::Relaxed), "interrupted in the warm-up: nothing was measured");

@@ -17,6 +17,9 @@ const PIPELINE_MAX: u64 = 1_024;
 const DURATION_DEFAULT: Duration = Duration::from_secs(10);
 /// A server that is gone must not hold a number of requests for ever.
 const NUMBER_WITHIN: Duration = Duration::from_secs(3_600);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Long enough for a SYN that is dropped and sent again.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often the progress of a load is printed.
 const INTERVAL: Duration = Duration::from_secs(1);
 
@@ -40,7 +43,8 @@ impl Plan {
         checking: &CheckingArgs,
     ) -> anyhow::Result<Plan> {
         let quota = quota(pace);
-        let drain = pace.drain.unwrap_or(checking.timeout);
+        let response_timeout = checking.timeout.unwrap_or(RESPONSE_TIMEOUT);
+        let drain = pace.drain.unwrap_or(response_timeout);
         let stop = match quota {
             Some(quota) => Stop::count(quota, pace.duration.unwrap_or(NUMBER_WITHIN), drain),
             None => Stop::after(duration(pace), drain),
@@ -51,8 +55,8 @@ impl Plan {
         let load = Load {
             schedule: schedule(pace),
             stop,
-            response_timeout: checking.timeout,
-            connect_timeout: transport.connect_timeout,
+            response_timeout,
+            connect_timeout: connect_timeout(transport, checking),
             pipeline: pipeline as usize,
             requests_per_connection: pace.requests_per_connection.or(by_connections.then_some(1)),
             check: !checking.no_check,
@@ -136,6 +140,12 @@ fn waiting(pace: &PaceArgs, transport: &TransportArgs) -> Waiting {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let has_own = pace.rate.is_some() && usize::from(transport.threads) < cpus;
     pace.spin.unwrap_or(if has_own { Waiting::PollBefore(SPIN) } else { Waiting::Sleep })
+}
+
+/// Whoever gives an answer little time does not mean to wait longer for a connection.
+fn connect_timeout(transport: &TransportArgs, checking: &CheckingArgs) -> Duration {
+    let unasked = checking.timeout.map_or(CONNECT_TIMEOUT, |timeout| timeout.min(CONNECT_TIMEOUT));
+    transport.connect_timeout.unwrap_or(unasked)
 }
 
 fn quota(pace: &PaceArgs) -> Option<Quota> {

@@ -9,17 +9,12 @@ use tare_load::{
     units,
 };
 
+pub(super) use super::super::words::duration;
+
 /// More sources than any kernel has ports for.
 const SOURCES_MAX: usize = 65_536;
 /// What the kernel can count.
 const CPU_MAX: usize = 4_095;
-
-/// A duration above zero: `500ms`, `2s`, `1m30s`, `10`.
-pub(super) fn duration(text: &str) -> anyhow::Result<Duration> {
-    let duration = units::parse_duration(text)?;
-    ensure!(!duration.is_zero(), "a duration of 0 is too short: give more");
-    Ok(duration)
-}
 
 /// How the generator waits: `always` polling, or polling for `60us` before a request is due, or `0` for not at all.
 pub(super) fn waiting(text: &str) -> anyhow::Result<Waiting> {

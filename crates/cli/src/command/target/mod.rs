@@ -122,7 +122,7 @@ pub(crate) fn reachable(endpoints: &[Endpoint], timeout: Duration) -> anyhow::Re
         {
             bail!("nothing listens on {endpoint}: start the server first")
         }
-        AskError::TooLate(_) => {
+        AskError::TooLate { .. } => {
             bail!("{endpoint} accepts no connection within {timeout:?}: is it the right address?")
         }
         error => bail!("no connection to {endpoint}: {error}"),

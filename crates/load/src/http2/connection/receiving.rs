@@ -7,6 +7,7 @@ use super::super::reader::FramePart;
 use super::super::settings::WINDOW_MAX;
 use super::super::{BLOCK_BYTES_MAX, BLOCK_FRAMES_MAX, IDLE_FRAMES_MAX, OUT_BYTES_MAX, WINDOW_BYTES};
 use super::{Http2Connection, Http2Event, STREAM_MAX, Stream, TableState, Unfinished};
+use crate::http1::BODY_BYTES_MAX;
 
 /// A peer whose table is smaller than the usual one is sent nothing for it.
 const TABLE_BYTES_WANTED: usize = 4096;
@@ -186,7 +187,7 @@ impl Http2Connection {
 
     /// Says whether the stream is over.
     fn take_block(&mut self, place: usize, block: Block, ends_stream: bool) -> Result<bool, HeadError> {
-        let Stream { head, fields, .. } = &mut self.streams[place];
+        let Stream { head, fields, is_head_request, .. } = &mut self.streams[place];
         if head.is_some() {
             return match (block.is_trailers, ends_stream) {
                 (true, true) => Ok(true),
@@ -199,7 +200,13 @@ impl Http2Connection {
             // The final one follows.
             100..200 if ends_stream => return Err(HeadError::Order),
             100..200 => {}
-            _ => (*head, *fields) = (Some(found), block.fields),
+            _ => {
+                let promised = found.content_length.filter(|_| !has_no_body(*is_head_request, found.status));
+                if let Some(bytes) = promised.filter(|bytes| *bytes > BODY_BYTES_MAX && !ends_stream) {
+                    return Err(HeadError::BodyTooLong { bytes });
+                }
+                (*head, *fields) = (Some(found), block.fields);
+            }
         }
         Ok(ends_stream)
     }
@@ -213,9 +220,9 @@ impl Http2Connection {
         bytes: &'a [u8],
     ) -> Result<Option<Http2Event<'a>>, Http2Error> {
         let Stream { head, body_bytes, is_head_request, upload, .. } = &mut self.streams[place];
-        let has_no_body = *is_head_request || matches!(head, Some(ResponseHead { status: 204 | 304, .. }));
+        let status = head.map_or(0, |head| head.status);
         let promised = head.and_then(|head| head.content_length);
-        let is_whole = match has_no_body {
+        let is_whole = match has_no_body(*is_head_request, status) {
             true => *body_bytes == 0,
             false => promised.is_none_or(|promised| promised == *body_bytes),
         };
@@ -415,6 +422,11 @@ impl Http2Connection {
         }
         Ok((!self.uploads.is_empty()).then_some(Http2Event::Room))
     }
+}
+
+/// Whether an answer ends with its head, whatever length it promises.
+fn has_no_body(is_head_request: bool, status: u16) -> bool {
+    is_head_request || matches!(status, 204 | 304)
 }
 
 fn wrong_length(head: FrameHead) -> Http2Error {

@@ -70,6 +70,21 @@ fn what_no_answer_can_be_ends_its_stream_alone() {
             HeadError::BodyLength,
             false,
         ),
+        (
+            headers(1, 0, &[status, ("content-length", "1099511627777")]),
+            HeadError::BodyTooLong { bytes: 1_099_511_627_777 },
+            true,
+        ),
+        (
+            headers(1, 0, &[status, ("content-length", "18446744073709551618")]),
+            HeadError::BodyTooLong { bytes: u64::MAX },
+            true,
+        ),
+        (
+            headers(1, 0, &[status, ("content-length", "1844674407370955161x")]),
+            HeadError::ContentLength,
+            true,
+        ),
         (headers(1, 0, &[status, ("a b", "y")]), HeadError::Name, true),
         (headers(1, 0, &[status, ("a:b", "y")]), HeadError::Name, true),
         (headers(1, 0, &[status, ("x", "a\r\nb: c")]), HeadError::Value, true),
@@ -96,6 +111,10 @@ fn the_answer_to_head_has_a_length_and_no_body() {
         client
     };
     let head = |flags| headers(1, flags, &[(":status", "200"), ("content-length", "500")]);
+    let mut client = send();
+    let endless = headers(1, 0, &[(":status", "200"), ("content-length", "18446744073709551615")]);
+    client.take(&[endless, data(1, END_STREAM, b"")].concat()).unwrap();
+    assert_eq!(client.outcome(), [answered(0, "")]);
     let mut client = send();
     client.take(&head(END_STREAM)).unwrap();
     assert_eq!(client.outcome(), [answered(0, "")]);

@@ -15,8 +15,8 @@ use super::*;
 use crate::certificate::Certificates;
 use crate::client::{Channel, PREFACE, front};
 use crate::verify::frames::{
-    ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, Fields, GOAWAY, HEADERS, RST_STREAM, SETTINGS, encoded,
-    frame, parsed,
+    ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, Fields, GOAWAY, HEADERS, PING, RST_STREAM, SETTINGS,
+    encoded, frame, parsed,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +35,10 @@ enum H2Fault {
     WrongBody,
     GoesAwayWithAnError,
     AnswersHeadWithABody,
+    FloodsHeads,
+    FloodsInterimHeads,
+    FloodsPings,
+    HeadThatGrows,
 }
 
 /// A server of the contract `hello` in HTTP/2 without TLS.
@@ -144,6 +148,21 @@ impl Peer {
         if self.fault == H2Fault::ResetsStreams {
             return self.send(RST_STREAM, 0, stream, &[0, 0, 0, 2]);
         }
+        match self.fault {
+            H2Fault::FloodsHeads => return self.flood(&frame(HEADERS, END_HEADERS, stream, &[0x88])),
+            // `:status: 103`.
+            H2Fault::FloodsInterimHeads => {
+                return self.flood(&frame(HEADERS, END_HEADERS, stream, b"\x08\x03103"));
+            }
+            H2Fault::FloodsPings => return self.flood(&frame(PING, 0, 0, b"12345678")),
+            H2Fault::HeadThatGrows => {
+                // A field of 3,900 bytes in the table, and 20 times its index.
+                let field = [&[0x40, 1, b'a', 0x7f, 0xbd, 0x1d][..], &[b'v'; 3_900]].concat();
+                let block = [&[0x88][..], &field, &[0xbe; 20]].concat();
+                return self.send(HEADERS, END_HEADERS | END_STREAM, stream, &block);
+            }
+            _ => {}
+        }
         let body = if self.fault == H2Fault::WrongBody { "Hello!" } else { body };
         let length = body.len().to_string();
         let mut head = vec![(":status", status), ("content-type", "text/plain; charset=utf-8")];
@@ -167,6 +186,14 @@ impl Peer {
             self.send(DATA, END_STREAM, stream, body.as_bytes())?;
         }
         Some(())
+    }
+
+    /// Nothing is read meanwhile.
+    fn flood(&mut self, frame: &[u8]) -> Option<()> {
+        let many = frame.repeat(1_000);
+        loop {
+            self.stream.write_all(&many).ok()?;
+        }
     }
 
     /// What a client of HTTP/1.1 gets.
@@ -333,6 +360,26 @@ h2-settings the first frames: closed the connection instead of acknowledging SET
 h2-headers hello: ended the connection instead of answering: GOAWAY ENHANCE_YOUR_CALM
 "#);
     assert_snapshot!(h2c(H2Fault::AnswersHeadWithABody), @r#"(head) hello: the answer cannot be read: HTTP/2: stream error detected: unspecific protocol error detected"#);
+}
+
+#[test]
+fn what_has_no_end_is_neither_awaited_nor_kept() {
+    assert_snapshot!(h2c(H2Fault::HeadThatGrows), @r#"
+response hello: the answer cannot be read: HTTP/2: stream error detected: unspecific protocol error detected
+h2-headers hello: sent a head of more than 65536 bytes instead of answering
+"#);
+    assert_snapshot!(h2c(H2Fault::FloodsHeads), @r#"
+response hello: the answer cannot be read: HTTP/2: stream error detected: unspecific protocol error detected
+h2-headers hello: sent a third head on one stream instead of answering
+"#);
+    for fault in [H2Fault::FloodsInterimHeads, H2Fault::FloodsPings] {
+        let began = std::time::Instant::now();
+        let complaints = h2c(fault);
+        assert!(began.elapsed() < Duration::from_secs(30), "{fault:?}: {:?}", began.elapsed());
+        // Whether time or number ends it first is up to the machine.
+        let checks: Vec<&str> = complaints.lines().filter_map(|line| line.split(' ').next()).collect();
+        assert_eq!(checks, ["response", "h2-headers"], "{fault:?}: {complaints}");
+    }
 }
 
 #[test]

@@ -93,6 +93,15 @@ fn bad_values_name_the_flag() {
 }
 
 #[test]
+fn a_connection_takes_no_longer_than_was_asked_for() {
+    let within = |words: &str| plan(words).unwrap().load.connect_timeout;
+    assert_eq!(within(""), Duration::from_secs(5));
+    assert_eq!(within("--timeout 500ms"), Duration::from_millis(500));
+    assert_eq!(within("--timeout 9s"), Duration::from_secs(5));
+    assert_eq!(within("--timeout 500ms --connect-timeout 3s"), Duration::from_secs(3));
+}
+
+#[test]
 fn the_drain_is_as_long_as_a_response_may_take() {
     let drain = |words: &str| plan(words).unwrap().load.stop.drain;
     assert_eq!(drain(""), Duration::from_secs(2));
