@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use tare_host::foreign::quotable;
 use tare_service::{
     catalogue::Service,
-    workspace::{Asked, NamedCommand, Purpose, Workspace},
+    workspace::{TrustQuestion, NamedCommand, Purpose, Workspace},
 };
 
 /// A question shows this number of the commands; `tare trust --show` has them all.
@@ -27,7 +27,7 @@ pub(crate) fn ask<'s>(
             bail!("{}", refusal(&asked));
         }
         tare_host::tell!("{}", question(&asked));
-        let Asked { folder, new, .. } = asked;
+        let TrustQuestion { folder, new, .. } = asked;
         if !is_yes(std::io::stdin().lock())? {
             bail!("{}: its commands are not allowed to run", folder.display());
         }
@@ -36,7 +36,7 @@ pub(crate) fn ask<'s>(
     Ok(())
 }
 
-fn refusal(Asked { folder, new, gone }: &Asked) -> String {
+fn refusal(TrustQuestion { folder, new, gone }: &TrustQuestion) -> String {
     let first = |commands: &BTreeSet<NamedCommand>| commands.first().map(line).unwrap_or_default();
     let which = match gone.is_empty() {
         true => format!("such as `{}`", first(new)),
@@ -49,7 +49,7 @@ fn refusal(Asked { folder, new, gone }: &Asked) -> String {
     )
 }
 
-fn question(Asked { folder, new, gone }: &Asked) -> String {
+fn question(TrustQuestion { folder, new, gone }: &TrustQuestion) -> String {
     let what = if gone.is_empty() { "have not been allowed" } else { "have changed since they were allowed" };
     let mut text = format!("{}: its files name commands that {what} on this machine.\n", folder.display());
     let (plus, minus) = if gone.is_empty() { (" ", " ") } else { ("+", "-") };
@@ -121,8 +121,8 @@ mod tests {
     fn asked(
         new: impl IntoIterator<Item = NamedCommand>,
         gone: impl IntoIterator<Item = NamedCommand>,
-    ) -> Asked {
-        Asked {
+    ) -> TrustQuestion {
+        TrustQuestion {
             folder: PathBuf::from("/repositories/shop"),
             new: new.into_iter().collect(),
             gone: gone.into_iter().collect(),

@@ -8,6 +8,7 @@ pub mod backing;
 pub mod build;
 pub mod catalogue;
 pub mod certificate;
+pub mod checkout;
 pub mod client;
 pub mod contract;
 pub mod discover;

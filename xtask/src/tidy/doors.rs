@@ -4,7 +4,7 @@
 
 use super::{File, Finding};
 
-/// Where git is started, and where it is a word of somebody's Dockerfile.
+/// Where git is started, and where it is a word of a user's Dockerfile.
 const MAY_NAME_IT: [&str; 2] = ["crates/service/src/git/", "crates/service/src/adopt/command.rs"];
 
 pub(super) fn check(file: &File) -> Vec<Finding> {

@@ -60,7 +60,7 @@ fn a_slice_is_dropped_only_for_what_ticks_cannot_explain() {
     assert_eq!(disturbance(&old, &two()), None, "an older run, or a kernel without that count");
 }
 
-/// The kernel does work for an idle CPU that is nobody's, and a tick sees no short work: others took what both counts leave them.
+/// The kernel works for an idle CPU, and a tick misses short work: others took what both counts leave to them.
 #[test]
 fn others_took_what_both_counts_leave_to_them() {
     let taken = |by_idle_ms: i64, by_ticks_ms: Option<u64>| {
@@ -74,7 +74,7 @@ fn others_took_what_both_counts_leave_to_them() {
     assert_eq!(taken(20, None), Some(0.1), "20 of 200 ms");
     assert_eq!(taken(20, Some(40)), Some(0.1));
     assert_eq!(taken(40, Some(20)), Some(0.1));
-    assert_eq!(taken(-20, Some(20)), Some(0.0), "a count that is off is nobody's work");
+    assert_eq!(taken(-20, Some(20)), Some(0.0), "a count that is off is no work of others");
 }
 
 #[test]

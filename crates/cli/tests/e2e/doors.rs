@@ -1,4 +1,4 @@
-//! A repository that somebody else made: nothing of it runs, and nothing is written outside of it, before its user has allowed it.
+//! A repository of a stranger: nothing of it runs, and nothing is written outside of it, before its user has allowed it.
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 

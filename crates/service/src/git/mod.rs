@@ -1,6 +1,6 @@
 //! git, asked so that nothing of a repository can become a command. Every git that Tare starts begins here.
 //!
-//! A repository that somebody else made is more than data: `core.fsmonitor`, filters, hooks, `core.sshCommand`, `gpg.program` and
+//! A repository that a stranger made is more than data: `core.fsmonitor`, filters, hooks, `core.sshCommand`, `gpg.program` and
 //! remotes such as `ext::sh -c ...` are commands that its configuration names, and plain `git status` runs some of them. A list of
 //! what to switch off is never complete. So git is given a folder of Tare's own in place of the repository's `.git`: its
 //! configuration is the one that is written here, it has no hooks and no remotes, and only objects, references and the index are
@@ -95,7 +95,7 @@ pub(crate) struct Repository {
     /// Where it is fetched from and pushed to, if it says so.
     pub(crate) remote: Option<String>,
     place: GitPlace,
-    /// What git is told is the repository.
+    /// What git is given as the repository.
     stand_in: tempfile::TempDir,
     git: PathBuf,
 }

@@ -88,7 +88,7 @@ impl GitPlace {
     }
 }
 
-/// A small regular file: of a pipe or a device nobody knows the end.
+/// A small regular file: a pipe or a device may never end.
 fn read_short(path: &Path) -> Result<String, GitError> {
     let unreadable = |source| GitError::Io { path: path.to_owned(), source };
     if !fs::symlink_metadata(path).map_err(unreadable)?.is_file() {

@@ -8,7 +8,7 @@ use std::{
 
 use aws_lc_rs::digest;
 
-use super::tree::{hash_rest, hex};
+use super::hash::{hash_rest, hex};
 
 /// By the specification a pointer is smaller than this.
 pub(super) const POINTER_BYTES_MAX: u64 = 1024;

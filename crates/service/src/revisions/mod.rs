@@ -4,8 +4,8 @@
 //! All of the repository is taken out, not only the service: a service that belongs to a framework's own repository is
 //! built from what lies around it. (`git worktree` would do so too, and leave its mark in the repository.)
 
-mod checkout;
 mod forge;
+mod hash;
 mod lfs;
 mod shelf;
 mod tree;
@@ -19,7 +19,6 @@ use crate::{
     catalogue::Place,
     git::{GitError, Repository},
 };
-pub use checkout::Checkout;
 pub use shelf::Shelf;
 use tree::Tree;
 

@@ -1,7 +1,7 @@
 //! The trees that were taken out: `TARE_HOME/revisions/COMMIT/NUMBER/`, shared by all clones of a user.
 //!
 //! Each is compared with its commit whenever it is used, since a service that runs in it may write into it, and whoever can write
-//! there could replace what is measured. One that differs is taken out anew; while somebody else uses it, under the next number.
+//! there could replace what is measured. One that differs is taken out anew; while another command uses it, under the next number.
 
 use std::{
     fs, io,
@@ -23,8 +23,8 @@ const TAKING: &str = "taking";
 #[derive(Debug, Clone)]
 pub struct Shelf(PathBuf);
 
-/// A number below a commit.
-struct Slot {
+/// A tree below its commit.
+struct TakenTree {
     root: PathBuf,
     /// Shared by all that use the tree.
     in_use: PathBuf,
@@ -51,26 +51,26 @@ impl Shelf {
         fs::create_dir_all(&folder).map_err(io)?;
         let _taking = taking(&folder).map_err(io)?;
         for number in 1_u32.. {
-            let slot = Slot::new(&folder, number);
-            let lease = Lock::open(&slot.in_use).map_err(io)?;
-            let is_right = slot.root.is_dir() && tree.compare(&slot.root).map_err(io)?.is_none();
+            let taken = TakenTree::new(&folder, number);
+            let lease = Lock::open(&taken.in_use).map_err(io)?;
+            let is_right = taken.root.is_dir() && tree.compare(&taken.root).map_err(io)?.is_none();
             if !is_right {
                 if !lease.is_had_alone().map_err(io)? {
                     continue;
                 }
-                slot.fill(&tree, repository)?;
+                taken.fill(&tree, repository)?;
             }
-            tare_host::whole::write(&slot.origin, repository.top.as_os_str().as_encoded_bytes())
+            tare_host::whole::write(&taken.origin, repository.top.as_os_str().as_encoded_bytes())
                 .map_err(io)?;
             lease.try_shared().map_err(io::Error::from).map_err(io)?;
             let _when_it_was_used_is_for_pruning = lease.mark_used();
-            return Ok(Place::leased(slot.root, lease));
+            return Ok(Place::leased(taken.root, lease));
         }
         unreachable!("some number is free")
     }
 
-    /// Makes the folder, unless it would lie in the repository at `top`. It is told by its real path.
-    pub(super) fn made_outside(&self, top: &Path) -> Result<PathBuf, RevisionError> {
+    /// Makes the folder, unless it would lie in the repository at `top`. The path is its real one.
+    pub(crate) fn made_outside(&self, top: &Path) -> Result<PathBuf, RevisionError> {
         let real = |path: &Path| {
             let there = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
             there.map_or_else(
@@ -91,8 +91,8 @@ impl Shelf {
         let shelf = self.0.canonicalize().ok()?;
         let mut parts = folder.strip_prefix(&shelf).ok()?.components();
         let (commit, number) = (parts.next()?, parts.next()?);
-        let slot = Slot::new(&shelf.join(commit), number.as_os_str().to_str()?.parse().ok()?);
-        let top = fs::read_to_string(slot.origin).ok()?;
+        let taken = TakenTree::new(&shelf.join(commit), number.as_os_str().to_str()?.parse().ok()?);
+        let top = fs::read_to_string(taken.origin).ok()?;
         Some(Path::new(top.trim_end_matches('\n')).join(parts.as_path()))
     }
 
@@ -121,12 +121,12 @@ impl Shelf {
                 else {
                     continue;
                 };
-                let slot = Slot::new(&folder, number);
-                let lease = Lock::open(&slot.in_use)?;
+                let taken = TakenTree::new(&folder, number);
+                let lease = Lock::open(&taken.in_use)?;
                 let is_old = lease.used()? <= before && lease.is_had_alone()?;
                 counts[usize::from(!is_old)] += 1;
                 if is_old {
-                    fs::remove_dir_all(&slot.root)?;
+                    fs::remove_dir_all(&taken.root)?;
                 }
             }
         }
@@ -141,10 +141,10 @@ fn taking(folder: &Path) -> io::Result<Lock> {
     Ok(lock)
 }
 
-impl Slot {
-    fn new(folder: &Path, number: u32) -> Slot {
+impl TakenTree {
+    fn new(folder: &Path, number: u32) -> TakenTree {
         let beside = |what: &str| folder.join(format!("{number}.{what}"));
-        Slot { root: folder.join(number.to_string()), in_use: beside("in-use"), origin: beside("origin") }
+        TakenTree { root: folder.join(number.to_string()), in_use: beside("in-use"), origin: beside("origin") }
     }
 
     /// Whole or not at all: written beside and renamed, and compared, as what the disk kept is what counts.

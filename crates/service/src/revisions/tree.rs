@@ -15,15 +15,17 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use aws_lc_rs::digest;
-
-use super::{RevisionError, lfs};
+use super::{
+    RevisionError,
+    hash::{bytes_of_hex, file_id, object_id},
+    lfs,
+};
 use crate::git::{ObjectFormat, Repository};
 
 /// An entry that is no folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Entry {
-    kind: Kind,
+struct TreeEntry {
+    kind: EntryKind,
     /// As the tree has it, such as `100755`.
     mode: String,
     /// The hash of its content, in hexadecimal digits.
@@ -34,7 +36,7 @@ struct Entry {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum EntryKind {
     File,
     Program,
     Link,
@@ -45,7 +47,7 @@ enum Kind {
 #[derive(Debug)]
 pub(super) struct Tree {
     format: ObjectFormat,
-    entries: Vec<Entry>,
+    entries: Vec<TreeEntry>,
     submodules: Vec<Submodule>,
     /// By its path: what a file that is kept elsewhere by Git LFS is replaced by.
     large: BTreeMap<PathBuf, lfs::Pointer>,
@@ -75,7 +77,7 @@ impl Tree {
         let id = first.strip_prefix("tree ").ok_or_else(false_hash)?;
         let listed = repository.read(&["ls-tree", "-r", "-l", "-z", "--full-tree", id], &[])?;
         let lines = listed.split(|byte| *byte == 0).filter(|line| !line.is_empty());
-        let entries: Vec<Entry> =
+        let entries: Vec<TreeEntry> =
             lines.map(|line| entry(line).ok_or_else(false_hash)).collect::<Result<_, _>>()?;
         if tree_id(repository.format, &entries) != id {
             return Err(false_hash());
@@ -90,12 +92,12 @@ impl Tree {
 
     /// Writes all files into `root`, a folder that is empty. Links come last: nothing is written through one.
     pub(super) fn write(&self, repository: &Repository, root: &Path) -> Result<(), RevisionError> {
-        let files: Vec<&Entry> = self.entries.iter().filter(|entry| entry.kind != Kind::Submodule).collect();
+        let files: Vec<&TreeEntry> = self.entries.iter().filter(|entry| entry.kind != EntryKind::Submodule).collect();
         let mut links = Vec::new();
         batch(repository, &files, |entry, content| {
             let path = root.join(&entry.path);
             match (entry.kind, self.large.get(&entry.path)) {
-                (Kind::Link, _) => {
+                (EntryKind::Link, _) => {
                     let mut target = Vec::new();
                     content.read_to_end(&mut target)?;
                     links.push((path, target));
@@ -137,7 +139,7 @@ impl Tree {
     }
 
     fn differing(&self, root: &Path, within: &Path) -> io::Result<Option<Difference>> {
-        for entry in self.entries.iter().filter(|entry| entry.kind != Kind::Submodule) {
+        for entry in self.entries.iter().filter(|entry| entry.kind != EntryKind::Submodule) {
             let path = root.join(within).join(&entry.path);
             let is_same = match self.large.get(&entry.path) {
                 Some(large) => kind_of(&path) == Some(entry.kind) && large.is_content_of(&path)?,
@@ -155,12 +157,12 @@ impl Tree {
         Ok(None)
     }
 
-    fn is_at(&self, entry: &Entry, path: &Path) -> io::Result<bool> {
+    fn is_at(&self, entry: &TreeEntry, path: &Path) -> io::Result<bool> {
         if kind_of(path) != Some(entry.kind) {
             return Ok(false);
         }
         let id = match entry.kind {
-            Kind::Link => object_id(self.format, "blob", fs::read_link(path)?.as_os_str().as_bytes()),
+            EntryKind::Link => object_id(self.format, "blob", fs::read_link(path)?.as_os_str().as_bytes()),
             _ => file_id(self.format, path)?,
         };
         Ok(id == entry.id)
@@ -168,21 +170,21 @@ impl Tree {
 }
 
 /// `MODE TYPE ID BYTES<tab>PATH`, with spaces before the bytes
-fn entry(line: &[u8]) -> Option<Entry> {
+fn entry(line: &[u8]) -> Option<TreeEntry> {
     let tab = line.iter().position(|byte| *byte == b'\t')?;
     let (head, path) = (std::str::from_utf8(&line[..tab]).ok()?, &line[tab + 1..]);
     let mut words = head.split_ascii_whitespace();
     let (mode, _, id, bytes) = (words.next()?, words.next()?, words.next()?, words.next()?);
     let kind = match mode {
-        "120000" => Kind::Link,
-        "160000" => Kind::Submodule,
-        "100755" => Kind::Program,
+        "120000" => EntryKind::Link,
+        "160000" => EntryKind::Submodule,
+        "100755" => EntryKind::Program,
         // Old repositories have files that a group may write to.
-        _ if mode.starts_with("100") => Kind::File,
+        _ if mode.starts_with("100") => EntryKind::File,
         _ => return None,
     };
     let path = PathBuf::from(std::ffi::OsStr::from_bytes(path));
-    Some(Entry { kind, mode: mode.to_owned(), id: id.to_owned(), bytes: bytes.parse().ok(), path })
+    Some(TreeEntry { kind, mode: mode.to_owned(), id: id.to_owned(), bytes: bytes.parse().ok(), path })
 }
 
 /// git itself refuses to check out a tree that leads out of its folder, or into a repository.
@@ -197,7 +199,7 @@ fn is_within(path: &Path) -> bool {
 }
 
 /// The hash of a tree follows from its entries, and theirs from those below.
-fn tree_id(format: ObjectFormat, entries: &[Entry]) -> String {
+fn tree_id(format: ObjectFormat, entries: &[TreeEntry]) -> String {
     #[derive(Default)]
     struct Node<'a> {
         leaves: Vec<(&'a [u8], &'a str, &'a str)>,
@@ -235,10 +237,10 @@ fn tree_id(format: ObjectFormat, entries: &[Entry]) -> String {
 
 fn submodules(
     repository: &Repository,
-    entries: &[Entry],
+    entries: &[TreeEntry],
     commit: &str,
 ) -> Result<Vec<Submodule>, RevisionError> {
-    let wanted: Vec<&Entry> = entries.iter().filter(|entry| entry.kind == Kind::Submodule).collect();
+    let wanted: Vec<&TreeEntry> = entries.iter().filter(|entry| entry.kind == EntryKind::Submodule).collect();
     if wanted.is_empty() {
         return Ok(Vec::new());
     }
@@ -261,15 +263,15 @@ fn submodules(
 /// The files that Git LFS keeps outside of the repository: a tree with its attribute has pointers in their places.
 fn large(
     repository: &Repository,
-    entries: &[Entry],
+    entries: &[TreeEntry],
     commit: &str,
 ) -> Result<BTreeMap<PathBuf, lfs::Pointer>, RevisionError> {
-    let is_attributes = |entry: &&Entry| entry.path.file_name().is_some_and(|name| name == ".gitattributes");
+    let is_attributes = |entry: &&TreeEntry| entry.path.file_name().is_some_and(|name| name == ".gitattributes");
     let attributes = contents(repository, entries.iter().filter(is_attributes))?;
     if !attributes.iter().any(|(_, content)| lfs::is_asked_for(content)) {
         return Ok(BTreeMap::new());
     }
-    let is_small = |entry: &&Entry| entry.bytes.is_some_and(|bytes| bytes <= lfs::POINTER_BYTES_MAX);
+    let is_small = |entry: &&TreeEntry| entry.bytes.is_some_and(|bytes| bytes <= lfs::POINTER_BYTES_MAX);
     let small = contents(repository, entries.iter().filter(is_small))?;
     let pointers =
         small.iter().filter_map(|(path, content)| Some((path.clone(), lfs::Pointer::parse(content)?)));
@@ -283,9 +285,9 @@ fn large(
 
 fn contents<'e>(
     repository: &Repository,
-    entries: impl Iterator<Item = &'e Entry>,
+    entries: impl Iterator<Item = &'e TreeEntry>,
 ) -> Result<Vec<(PathBuf, Vec<u8>)>, RevisionError> {
-    let entries: Vec<&Entry> = entries.filter(|entry| entry.kind != Kind::Submodule).collect();
+    let entries: Vec<&TreeEntry> = entries.filter(|entry| entry.kind != EntryKind::Submodule).collect();
     let mut found = Vec::new();
     batch(repository, &entries, |entry, content| {
         let mut bytes = Vec::new();
@@ -299,8 +301,8 @@ fn contents<'e>(
 /// Gives the content of each entry to `take`, in their order.
 fn batch(
     repository: &Repository,
-    entries: &[&Entry],
-    mut take: impl FnMut(&Entry, &mut dyn Read) -> io::Result<()>,
+    entries: &[&TreeEntry],
+    mut take: impl FnMut(&TreeEntry, &mut dyn Read) -> io::Result<()>,
 ) -> Result<(), RevisionError> {
     let asked: String = entries.iter().map(|entry| format!("{}\n", entry.id)).collect();
     repository.stream(&["cat-file", "--batch"], asked.as_bytes(), |printed| {
@@ -348,21 +350,21 @@ fn make_parent(path: &Path) -> io::Result<()> {
 }
 
 /// A file that is there already is an error: a tree has each name once.
-fn write_file(path: &Path, kind: Kind, content: &mut dyn Read) -> io::Result<()> {
+fn write_file(path: &Path, kind: EntryKind, content: &mut dyn Read) -> io::Result<()> {
     make_parent(path)?;
-    let mode = if kind == Kind::Program { 0o755 } else { 0o644 };
+    let mode = if kind == EntryKind::Program { 0o755 } else { 0o644 };
     let file = fs::File::options().write(true).create_new(true).mode(mode).open(path)?;
     let mut file = BufWriter::new(file);
     io::copy(content, &mut file)?;
     file.flush()
 }
 
-fn kind_of(path: &Path) -> Option<Kind> {
+fn kind_of(path: &Path) -> Option<EntryKind> {
     let metadata = fs::symlink_metadata(path).ok()?;
     match (metadata.is_file(), metadata.is_symlink()) {
-        (true, _) if metadata.permissions().mode() & 0o100 != 0 => Some(Kind::Program),
-        (true, _) => Some(Kind::File),
-        (_, true) => Some(Kind::Link),
+        (true, _) if metadata.permissions().mode() & 0o100 != 0 => Some(EntryKind::Program),
+        (true, _) => Some(EntryKind::File),
+        (_, true) => Some(EntryKind::Link),
         _ => None,
     }
 }
@@ -386,48 +388,6 @@ fn beside(root: &Path, within: &Path, expected: &BTreeSet<PathBuf>) -> io::Resul
         }
     }
     Ok(None)
-}
-
-/// As git names an object: the hash of its type, its length and its content.
-pub(super) fn object_id(format: ObjectFormat, kind: &str, content: &[u8]) -> String {
-    let mut hash = digest::Context::new(algorithm(format));
-    hash.update(format!("{kind} {}\0", content.len()).as_bytes());
-    hash.update(content);
-    hex(hash.finish().as_ref())
-}
-
-fn file_id(format: ObjectFormat, path: &Path) -> io::Result<String> {
-    let mut file = fs::File::open(path)?;
-    let mut hash = digest::Context::new(algorithm(format));
-    hash.update(format!("blob {}\0", file.metadata()?.len()).as_bytes());
-    hash_rest(&mut file, &mut hash)?;
-    Ok(hex(hash.finish().as_ref()))
-}
-
-pub(super) fn hash_rest(file: &mut impl Read, hash: &mut digest::Context) -> io::Result<()> {
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(()),
-            bytes => hash.update(&buffer[..bytes]),
-        }
-    }
-}
-
-/// SHA-1 is git's choice, not one for secrecy.
-fn algorithm(format: ObjectFormat) -> &'static digest::Algorithm {
-    match format {
-        ObjectFormat::Sha1 => &digest::SHA1_FOR_LEGACY_USE_ONLY,
-        ObjectFormat::Sha256 => &digest::SHA256,
-    }
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn bytes_of_hex(text: &str) -> impl Iterator<Item = u8> + '_ {
-    text.as_bytes().chunks(2).filter_map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
 }
 
 #[cfg(test)]

@@ -2,8 +2,10 @@ use std::process::Command;
 
 use proptest::prelude::*;
 
+use aws_lc_rs::digest;
+
 use super::*;
-use crate::revisions::{Shelf, take_out};
+use crate::revisions::{Shelf, hash::hex, take_out};
 
 fn git(folder: &Path, words: &[&str]) -> String {
     let user = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];

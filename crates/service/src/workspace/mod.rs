@@ -21,7 +21,7 @@ use crate::{
 
 use project::Project;
 pub use root::{Root, link_on_the_way};
-pub use trust::{Asked, NamedCommand, Purpose, Trust};
+pub use trust::{TrustQuestion, NamedCommand, Purpose, Trust};
 
 #[derive(Debug)]
 pub struct Workspace {
@@ -206,7 +206,7 @@ impl Workspace {
 
     /// The commands that files name for these services and that the user has not allowed: those of the repository as a whole, with
     /// its revisions, and those of services elsewhere each by itself.
-    pub fn not_allowed<'s>(&self, services: impl IntoIterator<Item = &'s Service>) -> Vec<Asked> {
+    pub fn not_allowed<'s>(&self, services: impl IntoIterator<Item = &'s Service>) -> Vec<TrustQuestion> {
         if self.trusts_all {
             return Vec::new();
         }

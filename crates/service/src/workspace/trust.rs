@@ -48,7 +48,7 @@ pub enum Purpose {
 
 /// Commands that are not allowed, for one folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct TrustQuestion {
     pub folder: PathBuf,
     pub new: BTreeSet<NamedCommand>,
     /// Allowed commands of the same purpose and folder that are named no longer: what the new ones replace.
@@ -122,7 +122,7 @@ impl Trust {
     }
 
     /// What the user must be asked before `commands` run for `folder`; absent if all are allowed, for it or for a folder above it.
-    pub fn asks(&self, folder: &Path, commands: BTreeSet<NamedCommand>) -> Option<Asked> {
+    pub fn asks(&self, folder: &Path, commands: BTreeSet<NamedCommand>) -> Option<TrustQuestion> {
         let folder = resolved(folder);
         let allowed: Vec<(&Path, &Allowed)> =
             folder.ancestors().filter_map(|above| Some((above, self.of(above)?))).collect();
@@ -140,7 +140,7 @@ impl Trust {
         };
         let gone =
             self.of(&folder).map(|allowed| allowed.commands.iter().filter(replaces).cloned().collect());
-        (!new.is_empty()).then(|| Asked { gone: gone.unwrap_or_default(), folder, new })
+        (!new.is_empty()).then(|| TrustQuestion { gone: gone.unwrap_or_default(), folder, new })
     }
 
     /// What is allowed for a folder, if it is still the folder that the user looked at.

@@ -13,10 +13,11 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use tare_load::units::parse_time;
 use tare_service::{
+    checkout::Checkout,
     discover::{self, Guess},
     learn::{LearnError, Learned, Question},
     record::Material,
-    revisions::{self, Checkout},
+    revisions,
     settings::ServiceSettings,
     workspace::{Root, Workspace, link_on_the_way},
 };
@@ -44,8 +45,9 @@ const BUDGET_STARTS: u32 = 36;
 /// Set up a repository: find out how its service is started, what it answers, and write `tare.toml`
 ///
 /// Tare reads the files of the current folder (Procfile, Dockerfile, package.json, go.mod, pyproject and requirements, pom.xml,
-/// Cargo.toml, ...), starts the service in the ways that they suggest until it answers, in a clean checkout as CI has it, and asks it each request four times: those that
-/// you name, those of an OpenAPI document (a file, or what the service has of itself), or `GET /`. What
+/// Cargo.toml, ...) and starts the service in the ways that they suggest until it answers, in a clean checkout as CI has it. It
+/// asks each request four times: those that you name, those of an OpenAPI document (a file, or what the service has of itself), or
+/// `GET /`. What
 /// all answers have in common becomes its contract. At the end the service is compared with itself, which shows what this
 /// machine can see.
 #[derive(Debug, clap::Args)]

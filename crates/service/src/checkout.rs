@@ -2,8 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{GitError, Repository, RevisionError, Shelf, checked_out, take_out};
-use crate::{build, catalogue::Place};
+use crate::{
+    build,
+    catalogue::Place,
+    git::{GitError, Repository},
+    revisions::{RevisionError, Shelf, checked_out, take_out},
+};
 
 /// A folder as it is in a clean checkout of its repository, without what git ignores.
 #[derive(Debug)]
