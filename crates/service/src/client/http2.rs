@@ -181,12 +181,12 @@ fn failed(error: &h2::Error) -> AskError {
 #[derive(Debug, Clone)]
 struct PolledSocket {
     socket: Rc<RefCell<ClientConnection>>,
-    turn: Rc<Turn>,
+    turn: Rc<ReadTurn>,
 }
 
 /// What became of the last time that `h2` was asked.
 #[derive(Debug, Default)]
-struct Turn {
+struct ReadTurn {
     /// Something could not be sent.
     is_blocked: Cell<bool>,
     /// How much may still be read.
@@ -197,7 +197,7 @@ struct Turn {
     is_reading: Cell<bool>,
 }
 
-impl Turn {
+impl ReadTurn {
     /// What it ended for.
     fn waits_for(&self) -> PollFlags {
         match (self.is_blocked.take(), self.is_reading.get()) {

@@ -59,7 +59,7 @@ pub(super) enum Trouble {
     },
     Malformed(String),
     TooLong,
-    /// It announces so many bytes, which are not read.
+    /// It announces this number of bytes, which are not read.
     Announced(u64),
 }
 
@@ -67,7 +67,7 @@ pub(super) enum Trouble {
 #[derive(Debug)]
 pub(super) enum Progress {
     Nothing,
-    /// So many bytes of HTTP/2, of an answer or not.
+    /// Bytes of HTTP/2, of an answer or not.
     Frames {
         bytes: usize,
     },
