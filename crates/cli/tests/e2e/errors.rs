@@ -107,7 +107,7 @@ fn folders_that_are_no_runs() {
     let shown = |run: &str| workspace.tare(&["show", run]).expect(5).stdout.clone();
     let newer = shown("newer");
     assert!(
-        newer.contains(r#"run.json has format "3.0", newer than "2.3", which this tare reads"#),
+        newer.contains(r#"run.json has format "3.0", newer than "2.4", which this tare reads"#),
         "{newer}"
     );
     assert!(shown("older").contains("missing field `tare`"));
