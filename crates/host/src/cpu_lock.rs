@@ -6,7 +6,7 @@
 //!
 //! Any user can take these names, and keep them: whoever may run a program can also take the CPUs themselves, and no lock of ours
 //! can refuse that. So the holder is named with its user. A file in a folder of each user would not be seen by the others, and one
-//! in a folder of all can be held by anybody as well.
+//! in a folder of all can be held by any of them as well.
 
 use std::{
     fmt, io,
@@ -91,7 +91,7 @@ fn name(realm: &str, cpu: usize) -> String {
     format!("tare-cpu{realm}-{cpu}")
 }
 
-/// Who listens there. It accepts nobody, so after some thousand questions a connection would have to wait for its end: it is not
+/// Who listens there. It accepts no connection, so after some thousand questions a connection would have to wait for its end: it is not
 /// waited for.
 fn peer(realm: &str, cpu: usize) -> Option<UCred> {
     let address = SocketAddrUnix::new_abstract_name(name(realm, cpu).as_bytes()).ok()?;

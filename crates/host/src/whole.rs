@@ -80,7 +80,7 @@ impl Drop for Beside {
 fn fill_beside(path: &Path, fill: impl FnOnce(File) -> io::Result<()>) -> io::Result<Beside> {
     let beside = beside(path)?;
     remove_left_behind(&beside);
-    // In a folder that is everybody's somebody may have laid a link there: it is neither followed nor written through.
+    // Another user of a shared folder may have laid a link there: it is neither followed nor written through.
     let file = match File::create_new(&beside) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             fs::remove_file(&beside)?;
@@ -160,13 +160,13 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_somebody_laid_is_not_written_through() {
+    fn a_link_that_another_user_laid_is_not_written_through() {
         let folder = tempfile::tempdir().unwrap();
         let (path, other) = (folder.path().join("head.json"), folder.path().join("other"));
-        fs::write(&other, "of somebody").unwrap();
+        fs::write(&other, "of another").unwrap();
         std::os::unix::fs::symlink(&other, beside(&path).unwrap()).unwrap();
         write(&path, "one").unwrap();
-        assert_eq!(fs::read_to_string(&other).unwrap(), "of somebody");
+        assert_eq!(fs::read_to_string(&other).unwrap(), "of another");
         assert_eq!(fs::read_to_string(&path).unwrap(), "one");
         assert!(path.symlink_metadata().unwrap().is_file());
     }

@@ -61,7 +61,7 @@ impl WholeFolder {
         let start = format!(".{}.", name.to_string_lossy());
         remove_left_behind(parent, &start);
         let beside = parent.join(format!("{start}{}{END}", std::process::id()));
-        // One that is there is of somebody else: it is not written into.
+        // One that is there is of another user: it is not written into.
         fs::create_dir(&beside).map_err(at(&beside))?;
         let mut begun = WholeFolder { place: absolute, beside, _locks: locks };
         begun._locks.push(lock(&begun.beside, place)?);
@@ -171,7 +171,7 @@ fn lock(folder: &Path, place: &Path) -> Result<File, WholeFolderError> {
     }
 }
 
-/// What a writer of the same folder left that was killed: nobody holds its lock.
+/// What a writer of the same folder left that was killed: no process holds its lock.
 fn remove_left_behind(parent: &Path, start: &str) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();

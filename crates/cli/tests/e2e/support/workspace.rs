@@ -146,7 +146,7 @@ impl Workspace {
     }
 }
 
-/// A document of a run folder as somebody has it who means to change it: without its checksum.
+/// A document of a run folder without its checksum, for a test that changes it on purpose.
 pub fn unsealed(path: &Path) -> String {
     let sealed = fs::read(path).unwrap();
     String::from_utf8(tare_host::seal::DOCUMENT.unseal(&sealed).unwrap().into_owned()).unwrap()

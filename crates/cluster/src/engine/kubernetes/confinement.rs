@@ -8,14 +8,14 @@ use k8s_openapi::api::core::v1::{
 use super::pod;
 
 /// A user that owns nothing, by the number that images without a shell have agreed on.
-const NOBODY: i64 = 65_532;
+const NO_OWNER: i64 = 65_532;
 /// The folder that can be written to where nothing else can.
 const SCRATCH: &str = "/tmp";
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Confinement {
-    /// It runs as [`NOBODY`], whatever user its image has; else as that user.
-    is_nobody: bool,
+    /// It runs as [`NO_OWNER`], whatever user its image has; else as that user.
+    owns_nothing: bool,
     /// It writes to an empty folder at [`SCRATCH`] alone; else to its whole file system.
     is_read_only: bool,
     /// It has no capability; else those that the runtime gives to its user.
@@ -26,14 +26,14 @@ pub(super) struct Confinement {
 
 /// A generator connects and sends.
 pub(super) const GENERATOR: Confinement =
-    Confinement { is_nobody: true, is_read_only: true, is_powerless: true, is_filtered: true };
+    Confinement { owns_nothing: true, is_read_only: true, is_powerless: true, is_filtered: true };
 
 /// The command of the service is the user's, and its image is made for it: it may keep data beside its program, belong to a user of
 /// that image, and begin as root to give that up (`nginx` and `postgres` do).
 pub(super) const SERVICE: Confinement =
-    Confinement { is_nobody: false, is_read_only: false, is_powerless: false, is_filtered: true };
+    Confinement { owns_nothing: false, is_read_only: false, is_powerless: false, is_filtered: true };
 
-/// A job builds services into the repository of its image and writes to a store that belongs to somebody. It hides folders from
+/// A job builds services into the repository of its image and writes to a store of a user that Tare does not know. It hides folders from
 /// services in namespaces of their own, and makes control groups where it may: the filter of the runtime refuses `unshare`.
 pub(super) const JOB: Confinement = Confinement { is_filtered: false, ..SERVICE };
 
@@ -66,9 +66,9 @@ impl Confinement {
             || SeccompProfile { type_: "RuntimeDefault".to_owned(), ..SeccompProfile::default() };
         SecurityContext {
             allow_privilege_escalation: Some(false),
-            run_as_non_root: self.is_nobody.then_some(true),
-            run_as_user: self.is_nobody.then_some(NOBODY),
-            run_as_group: self.is_nobody.then_some(NOBODY),
+            run_as_non_root: self.owns_nothing.then_some(true),
+            run_as_user: self.owns_nothing.then_some(NO_OWNER),
+            run_as_group: self.owns_nothing.then_some(NO_OWNER),
             read_only_root_filesystem: self.is_read_only.then_some(true),
             capabilities: self.is_powerless.then(none),
             seccomp_profile: self.is_filtered.then(of_runtime),

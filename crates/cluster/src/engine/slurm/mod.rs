@@ -202,7 +202,7 @@ fn script(batch: &Batch, array: usize, start: &Start) -> Result<String, EngineEr
     Ok(format!("#!/bin/sh\nexport {OFFSET}={}\n{log}exec {command}\n", array * ARRAY_MAX))
 }
 
-/// `/tmp` is everybody's: the log lies in a folder whose name nobody can guess, and which its owner alone may enter. A job without a
+/// Every user writes to `/tmp`: the log lies in a folder whose name no other user can guess, and which its owner alone may enter. A job without a
 /// log measures all the same.
 fn open_log(batch: &Batch) -> Result<String, EngineError> {
     let folder = node_logs(batch, "");
