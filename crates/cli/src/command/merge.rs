@@ -1,9 +1,6 @@
 //! `tare merge`: runs of one experiment on several machines, in one table.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 use tare_analysis::machines::bundle::runs_in;

@@ -5,7 +5,6 @@
 //! engine believes to be over.
 
 use std::{
-    fs,
     io::Read,
     os::unix::process::CommandExt,
     path::{Path, PathBuf},
@@ -326,7 +325,7 @@ impl Children {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::process::ExitStatusExt;
+    use std::{fs, os::unix::process::ExitStatusExt};
 
     use tare_bench::{
         fixture::compared,

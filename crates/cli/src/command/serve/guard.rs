@@ -114,6 +114,14 @@ mod tests {
     }
 
     #[test]
+    fn the_policy_names_what_the_page_has_and_allows_nothing_else_that_is_inline() {
+        let policy = POLICY.to_str().unwrap();
+        assert!(policy.starts_with(html::SERVED.as_str()) && policy.ends_with("; frame-ancestors 'none'"));
+        assert!(policy.contains("script-src 'sha256-") && policy.contains("style-src 'sha256-"), "{policy}");
+        assert!(!policy.contains("unsafe"), "{policy}");
+    }
+
+    #[test]
     fn nothing_can_be_changed() {
         assert_eq!(status(8080, &Method::HEAD, &["localhost:8080"]), None);
         for method in [Method::POST, Method::PUT, Method::DELETE, Method::OPTIONS, Method::PATCH] {

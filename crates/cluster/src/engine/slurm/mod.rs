@@ -202,8 +202,8 @@ fn script(batch: &Batch, array: usize, start: &Start) -> Result<String, EngineEr
     Ok(format!("#!/bin/sh\nexport {OFFSET}={}\n{log}exec {command}\n", array * ARRAY_MAX))
 }
 
-/// Every user writes to `/tmp`: the log lies in a folder whose name no other user can guess, and which its owner alone may enter. A job without a
-/// log measures all the same.
+/// Every user writes to `/tmp`: the log lies in a folder whose name no other user can guess, and which its owner alone may enter. A
+/// job without a log measures all the same.
 fn open_log(batch: &Batch) -> Result<String, EngineError> {
     let folder = node_logs(batch, "");
     let folder = shlex::try_quote(&folder).map_err(unquotable)?;
