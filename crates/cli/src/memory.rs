@@ -4,9 +4,9 @@
 use anyhow::bail;
 use rustix::process::{Resource, getrlimit};
 
-/// With less the program and its threads end in the middle of anything: 60 MiB were too little for every command, 300 MiB were
-/// enough for all that were tried.
-const BYTES_MIN: u64 = 128 << 20;
+/// With less the program and its threads end in the middle of anything: 60 MiB were too little for every command, 180 MiB for a
+/// site; 215 MiB were enough for all that were tried.
+const BYTES_MIN: u64 = 256 << 20;
 
 /// # Errors
 /// A limit on memory leaves too little.
@@ -41,7 +41,7 @@ mod tests {
         assert_eq!(
             refusal(Some(60 << 20), "-v").as_deref(),
             Some(
-                "this process may have 60 MiB of memory (`ulimit -v`), and tare needs 128 MiB: raise the limit, such as by `ulimit -v \
+                "this process may have 60 MiB of memory (`ulimit -v`), and tare needs 256 MiB: raise the limit, such as by `ulimit -v \
                  unlimited`"
             )
         );

@@ -49,8 +49,8 @@ mod tests {
             assert_eq!(found(pinned), [""; 0], "{pinned}");
         }
         let told = format!("a.yml:2: the action `a/b@v4` may change ({FIX})");
-        assert_eq!(found("a/b@v4"), [told.clone()]);
-        assert_eq!(found("a/b@v4\\n  with:"), [told]);
+        assert_eq!(found("a/b@v4"), [&*told]);
+        assert_eq!(found("a/b@v4\\n  with:"), [&*told]);
         for wrong in [&format!("a/b@{commit}"), &format!("a/b@{} # v1", &commit[1..]), "a/b@main # v4"] {
             assert_eq!(found(wrong).len(), 1, "{wrong}");
         }
