@@ -46,7 +46,7 @@ fn sealed_run() -> (tempfile::TempDir, Vec<PathBuf>) {
     };
     let contract = kept.header.plan.contract();
     fs::create_dir_all(service_folder(run, "axum")).unwrap();
-    keep_sent(run, "axum", &contract, &[sent]).unwrap();
+    keep_sent(run, "axum", contract, &[sent]).unwrap();
     files.push(service_folder(run, "axum").join(format!("sent-{contract}.json")));
     (folder, files)
 }
