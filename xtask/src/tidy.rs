@@ -3,6 +3,7 @@
 //! Knows text and the layout of the repository. It parses no language: what it takes for a path or a link is stated,
 //! with its limits, in the module of the rule. What the compiler, rustfmt or clippy finds is left to them.
 
+mod actions;
 mod arrows;
 mod book;
 mod circles;
@@ -101,6 +102,7 @@ fn check(paths: &BTreeSet<String>, files: &[File]) -> Vec<Finding> {
     let anchors = markdown::anchors(files);
     for file in files.iter().filter(|file| file.is_written()) {
         findings.extend(text::check(file));
+        findings.extend(actions::check(file));
         findings.extend(arrows::check(file));
         findings.extend(doors::check(file));
         if file.extension() == "md" {

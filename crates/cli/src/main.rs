@@ -3,6 +3,7 @@
 
 mod command;
 mod exit;
+mod memory;
 mod output;
 mod progress;
 mod trust;
@@ -79,6 +80,9 @@ enum Command {
 fn main() -> ExitCode {
     // Where the kernel refuses it, a file without room ends the program, as it would any other.
     let _ends_it = tare_host::signals::survive_the_limit_of_a_file();
+    if let Err(error) = memory::check() {
+        return exit::of(Err(error));
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(mut error) => {

@@ -4,7 +4,7 @@
 use std::{
     fs,
     io::{ErrorKind, Write},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use anyhow::Context;
@@ -60,6 +60,18 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
         whole::write(&path, bytes)
     };
     write().with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Writes files into a folder: a disk that is full for one of them leaves all as they were.
+pub(crate) fn write_files(folder: &Path, files: &[(&str, &[u8])]) -> anyhow::Result<()> {
+    let files: Vec<(PathBuf, &[u8])> =
+        files.iter().map(|(name, bytes)| (folder.join(name), *bytes)).collect();
+    for parent in files.iter().filter_map(|(path, _)| path.parent()) {
+        fs::create_dir_all(parent).with_context(|| format!("cannot make the folder {}", parent.display()))?;
+    }
+    whole::write_all(&files).map_err(|(path, error)| {
+        anyhow::Error::from(error).context(format!("cannot write {}", path.display()))
+    })
 }
 
 /// Prints a value as JSON.

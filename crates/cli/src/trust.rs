@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use tare_host::foreign::quotable;
 use tare_service::{
     catalogue::Service,
-    workspace::{TrustQuestion, NamedCommand, Purpose, Workspace},
+    workspace::{NamedCommand, Purpose, TrustQuestion, Workspace},
 };
 
 /// A question shows this number of the commands; `tare trust --show` has them all.

@@ -13,7 +13,7 @@ use rustix::{
     io::Errno,
 };
 use serde::{Deserialize, Serialize};
-use tare_host::foreign;
+use tare_host::{foreign, seal};
 
 use crate::{
     batch::{ARRIVING, Batch},
@@ -106,7 +106,8 @@ impl BundleHead {
     /// # Errors
     /// It is no head of a bundle, or one of another format.
     pub fn parse(bytes: &[u8]) -> Result<BundleHead, String> {
-        let head: BundleHead = foreign::json(bytes).map_err(|error| error.to_string())?;
+        let bytes = seal::DOCUMENT.unseal(bytes).map_err(|error| error.to_string())?;
+        let head: BundleHead = foreign::json(&bytes).map_err(|error| error.to_string())?;
         match head.format.split('.').next() == FORMAT.split('.').next() {
             true => Ok(head),
             false => {
@@ -254,7 +255,7 @@ impl<'b> Staging<'b> {
         let text = serde_json::to_string_pretty(&BundleHead { files, ..head });
         let path = self.folder.join(HEAD);
         let text = text.map_err(|error| at(&path)(error.into()))? + "\n";
-        self.write_head(text.as_bytes())?;
+        self.write_head(&seal::DOCUMENT.seal(text))?;
         self.put_in_place()
     }
 

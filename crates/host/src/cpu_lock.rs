@@ -3,18 +3,26 @@
 //! Each CPU is a name in the abstract namespace of Unix sockets, and whoever listens at it measures there. The kernel takes the
 //! name back however its holder ends, nothing is left on a disk, and every user of the machine sees it. Who connects learns who
 //! listens. Processes in another network namespace, such as in another container, have names of their own.
+//!
+//! Any user can take these names, and keep them: whoever may run a program can also take the CPUs themselves, and no lock of ours
+//! can refuse that. So the holder is named with its user. A file in a folder of each user would not be seen by the others, and one
+//! in a folder of all can be held by any of them as well.
 
 use std::{
     fmt, io,
     os::{
         linux::net::SocketAddrExt,
-        unix::net::{SocketAddr, UnixListener, UnixStream},
+        unix::net::{SocketAddr, UnixListener},
     },
     time::Duration,
 };
 
 use rustix::{
-    net::sockopt::socket_peercred,
+    net::{
+        AddressFamily, SocketAddrUnix, SocketFlags, SocketType, UCred, connect, socket_with,
+        sockopt::socket_peercred,
+    },
+    process::getuid,
     time::{ClockId, clock_gettime},
 };
 
@@ -34,6 +42,8 @@ pub struct CpuLock {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
     pub cpu: usize,
+    /// Absent if it is the user of this process, or is not known.
+    pub other_user: Option<u32>,
     /// Absent if it cannot be seen, or has ended meanwhile.
     pub process: Option<HolderProcess>,
 }
@@ -58,11 +68,17 @@ impl CpuLock {
     fn take_in(realm: &str, cpus: &[usize]) -> Result<CpuLock, Holder> {
         let mut names = Vec::new();
         for &cpu in cpus {
-            let Ok(name) = name(realm, cpu) else { continue };
+            let Ok(name) = SocketAddr::from_abstract_name(name(realm, cpu)) else { continue };
             match UnixListener::bind_addr(&name) {
                 Ok(listener) => names.push(listener),
                 Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
-                    return Err(Holder { cpu, process: holder(&name) });
+                    let peer = peer(realm, cpu);
+                    let other_user = peer.map(|peer| peer.uid).filter(|user| *user != getuid());
+                    return Err(Holder {
+                        cpu,
+                        other_user: other_user.map(|user| user.as_raw()),
+                        process: peer.and_then(process),
+                    });
                 }
                 Err(_) => {}
             }
@@ -71,13 +87,22 @@ impl CpuLock {
     }
 }
 
-fn name(realm: &str, cpu: usize) -> io::Result<SocketAddr> {
-    SocketAddr::from_abstract_name(format!("tare-cpu{realm}-{cpu}"))
+fn name(realm: &str, cpu: usize) -> String {
+    format!("tare-cpu{realm}-{cpu}")
 }
 
-fn holder(name: &SocketAddr) -> Option<HolderProcess> {
-    let stream = UnixStream::connect_addr(name).ok()?;
-    let pid = socket_peercred(&stream).ok()?.pid.as_raw_nonzero().get().cast_unsigned();
+/// Who listens there. It accepts no connection, so after some thousand questions a connection would have to wait for its end: it is not
+/// waited for.
+fn peer(realm: &str, cpu: usize) -> Option<UCred> {
+    let address = SocketAddrUnix::new_abstract_name(name(realm, cpu).as_bytes()).ok()?;
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).ok()?;
+    connect(&socket, &address).ok()?;
+    socket_peercred(&socket).ok()
+}
+
+fn process(peer: UCred) -> Option<HolderProcess> {
+    let pid = peer.pid.as_raw_nonzero().get().cast_unsigned();
     let command = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
     let words: Vec<_> = command.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
     let now = clock_gettime(ClockId::Boottime);
@@ -87,11 +112,12 @@ fn holder(name: &SocketAddr) -> Option<HolderProcess> {
 
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let user = self.other_user.map(|user| format!(" of user {user}")).unwrap_or_default();
         let Some(HolderProcess { pid, command, age }) = &self.process else {
-            return write!(f, "another tare measures on CPU {}", self.cpu);
+            return write!(f, "another tare{user} measures on CPU {}", self.cpu);
         };
-        let command = command.escape_debug();
-        write!(f, "process {pid} (\"{command}\") measures on CPU {}, since {} s ago", self.cpu, age.as_secs())
+        let (command, age) = (command.escape_debug(), age.as_secs());
+        write!(f, "process {pid}{user} (\"{command}\") measures on CPU {}, since {age} s ago", self.cpu)
     }
 }
 
@@ -117,6 +143,24 @@ mod tests {
         drop(first);
         drop(beside);
         CpuLock::take_in(&realm, &[0, 1, 2]).unwrap();
+    }
+
+    #[test]
+    fn a_holder_of_another_user_is_named_with_its_user() {
+        let process = Some(HolderProcess { pid: 7, command: "hog".to_owned(), age: Duration::from_secs(9) });
+        let mut holder = Holder { cpu: 1, other_user: Some(1001), process };
+        assert_eq!(holder.to_string(), "process 7 of user 1001 (\"hog\") measures on CPU 1, since 9 s ago");
+        holder.process = None;
+        assert_eq!(holder.to_string(), "another tare of user 1001 measures on CPU 1");
+    }
+
+    #[test]
+    fn a_holder_that_nobody_can_connect_to_any_more_is_not_waited_for() {
+        let realm = realm("full");
+        let _first = CpuLock::take_in(&realm, &[0]).unwrap();
+        // Each question stays in the queue of the holder: more of them than any queue has room for.
+        let unknown = (0..100_000).any(|_| CpuLock::take_in(&realm, &[0]).unwrap_err().process.is_none());
+        assert!(unknown, "a queue of that length would be news");
     }
 
     #[test]

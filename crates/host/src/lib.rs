@@ -13,6 +13,7 @@ pub mod machine;
 pub mod process;
 mod run_clock;
 mod scheduler;
+pub mod seal;
 pub mod secrets;
 pub mod seed;
 pub mod signals;

@@ -12,7 +12,7 @@ use std::{
 
 use tare_load::percent;
 
-use crate::whole;
+use crate::{seal, whole};
 
 /// A shorter value may stand anywhere by chance, and is no secret worth the name.
 const LENGTH_MIN: usize = 4;
@@ -102,13 +102,18 @@ pub fn scrub(folder: &Path) -> io::Result<()> {
 /// Bytes that are no text stay as they are.
 fn scrub_file(path: &Path) -> io::Result<()> {
     let bytes = fs::read(path)?;
-    // What is not UTF-8 is kept byte by byte between the pieces that are.
+    let clean = seal::change(&bytes, redacted);
+    if clean == bytes { Ok(()) } else { whole::write(path, clean) }
+}
+
+/// What is not UTF-8 is kept byte by byte between the pieces that are.
+fn redacted(bytes: &[u8]) -> Vec<u8> {
     let mut clean = Vec::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         clean.extend_from_slice(redact(chunk.valid()).as_bytes());
         clean.extend_from_slice(chunk.invalid());
     }
-    if clean == bytes { Ok(()) } else { whole::write(path, clean) }
+    clean
 }
 
 #[cfg(test)]
@@ -142,7 +147,14 @@ mod tests {
         fs::create_dir(folder.path().join("inner")).unwrap();
         let path = folder.path().join("inner/stdout");
         fs::write(&path, b"\xff hunter22 \xfe hunter22").unwrap();
+        let head = folder.path().join("run.json");
+        fs::write(&head, seal::DOCUMENT.seal("{\n  \"url\": \"/?hunter22\"\n}\n")).unwrap();
         scrub(folder.path()).unwrap();
+        let clean = seal::DOCUMENT.read(&head, 100).unwrap();
+        assert_eq!(
+            clean, b"{\n  \"url\": \"/?{{env:SCRUBBED}}\"\n}\n",
+            "with a checksum that is right again"
+        );
         assert_eq!(fs::read(&path).unwrap(), b"\xff {{env:SCRUBBED}} \xfe {{env:SCRUBBED}}");
     }
 }

@@ -1,6 +1,10 @@
 //! Files that are written whole or not at all, however the writer ends: beside their place first, flushed to the disk, then
 //! renamed. A file that is cut short cannot be read.
 
+mod folder;
+
+pub use folder::{WholeFolder, WholeFolderError};
+
 use std::{
     ffi::OsStr,
     fs::{self, File},
@@ -32,16 +36,60 @@ pub fn write_new(path: &Path, bytes: impl AsRef<[u8]>) -> io::Result<()> {
     put(path, bytes.as_ref(), RenameFlags::NOREPLACE)
 }
 
+/// Writes some files in the place of what is there: all of them beside their places first, so that a disk which is full for one of
+/// them leaves everything as it was.
+///
+/// # Errors
+/// If the file system refuses one; its path is given back with the reason.
+pub fn write_all(files: &[(PathBuf, &[u8])]) -> Result<(), (PathBuf, io::Error)> {
+    let mut written = Vec::new();
+    for (path, bytes) in files {
+        let at = |error| (path.clone(), error);
+        written.push((path, fill_beside(path, |file| flushed(file, bytes)).map_err(at)?));
+    }
+    written.into_iter().try_for_each(|(path, beside)| {
+        beside.put(path, RenameFlags::empty()).map_err(|error| (path.clone(), error))
+    })
+}
+
 fn put(path: &Path, bytes: &[u8], how: RenameFlags) -> io::Result<()> {
+    fill_beside(path, |file| flushed(file, bytes))?.put(path, how)
+}
+
+fn flushed(mut file: File, bytes: &[u8]) -> io::Result<()> {
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// A file beside its place. It is removed when this is dropped.
+struct Beside(PathBuf);
+
+impl Beside {
+    fn put(self, path: &Path, how: RenameFlags) -> io::Result<()> {
+        rename(&self.0, path, how)
+    }
+}
+
+impl Drop for Beside {
+    /// After it was put in its place there is none.
+    fn drop(&mut self) {
+        let _what_there_is_of_it_is_of_no_use = fs::remove_file(&self.0);
+    }
+}
+
+fn fill_beside(path: &Path, fill: impl FnOnce(File) -> io::Result<()>) -> io::Result<Beside> {
     let beside = beside(path)?;
     remove_left_behind(&beside);
-    let put = File::create(&beside)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| rename(&beside, path, how));
-    if put.is_err() {
-        let _what_there_is_of_it_is_of_no_use = fs::remove_file(&beside);
-    }
-    put
+    // Another user of a shared folder may have laid a link there: it is neither followed nor written through.
+    let file = match File::create_new(&beside) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            fs::remove_file(&beside)?;
+            File::create_new(&beside)?
+        }
+        created => created?,
+    };
+    let beside = Beside(beside);
+    fill(file).map(|()| beside)
 }
 
 /// Two processes that write the same file write beside it under two names.
@@ -86,17 +134,41 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("head.json");
         let files = || fs::read_dir(folder.path()).unwrap().count();
-        let full = || std::os::unix::fs::symlink("/dev/full", beside(&path).unwrap()).unwrap();
-        full();
-        assert_eq!(write_new(&path, "one").unwrap_err().kind(), ErrorKind::StorageFull);
+        let full = |mut file: File| file.write_all(b"ha").and(Err(ErrorKind::StorageFull.into()));
+        assert_eq!(fill_beside(&path, full).err().unwrap().kind(), ErrorKind::StorageFull);
         assert_eq!(files(), 0);
         write_new(&path, "one").unwrap();
         assert_eq!(write_new(&path, "two").unwrap_err().kind(), ErrorKind::AlreadyExists);
-        full();
-        write(&path, "three").unwrap_err();
+        assert!(fill_beside(&path, full).is_err());
         assert_eq!((fs::read(&path).unwrap(), files()), (b"one".to_vec(), 1));
         write(&path, "three").unwrap();
         assert_eq!((fs::read(&path).unwrap(), files()), (b"three".to_vec(), 1));
+    }
+
+    #[test]
+    fn of_several_files_none_is_written_where_one_cannot_be() {
+        let folder = tempfile::tempdir().unwrap();
+        let [first, second, none] = ["a", "b", "none/c"].map(|name| folder.path().join(name));
+        fs::write(&first, "before").unwrap();
+        let (path, error) =
+            write_all(&[(first.clone(), b"1"), (none.clone(), b"2"), (second.clone(), b"3")]).unwrap_err();
+        assert_eq!((path, error.kind()), (none, ErrorKind::NotFound));
+        assert_eq!(fs::read_to_string(&first).unwrap(), "before");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        write_all(&[(first.clone(), b"1"), (second.clone(), b"3")]).unwrap();
+        assert_eq!([first, second].map(|path| fs::read_to_string(path).unwrap()), ["1", "3"]);
+    }
+
+    #[test]
+    fn a_link_that_another_user_laid_is_not_written_through() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (folder.path().join("head.json"), folder.path().join("other"));
+        fs::write(&other, "of another").unwrap();
+        std::os::unix::fs::symlink(&other, beside(&path).unwrap()).unwrap();
+        write(&path, "one").unwrap();
+        assert_eq!(fs::read_to_string(&other).unwrap(), "of another");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one");
+        assert!(path.symlink_metadata().unwrap().is_file());
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::{
 
 use serde::Deserialize;
 use tare_bench::folder::FILE_BYTES_MAX;
-use tare_host::{environment::Environment, foreign};
+use tare_host::{environment::Environment, foreign, seal};
 
 use crate::history::run::{NamedRun, ReadError};
 
@@ -248,6 +248,6 @@ fn of_certificate(certificate: Certificate, here: &Environment) -> Certified {
 }
 
 fn read_json<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<T, String> {
-    let bytes = foreign::read(path, FILE_BYTES_MAX).map_err(|error| error.to_string())?;
+    let bytes = seal::DOCUMENT.read(path, FILE_BYTES_MAX).map_err(|error| error.to_string())?;
     foreign::json(&bytes).map_err(|error| error.to_string())
 }

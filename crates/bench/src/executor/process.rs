@@ -4,7 +4,7 @@ use std::{fs, net::Ipv4Addr, time::Duration};
 
 use tare_host::{
     process::{CpuUnknown, Priority, Stopped as End, Throttle},
-    whole,
+    seal, whole,
 };
 use tare_load::{Clock, Connections, Generator, Measures, Monotonic, Route, RunReport};
 use tare_service::{
@@ -304,7 +304,7 @@ impl Bench<'_> {
             let path = folder::histogram_path(&self.run, label, block, point);
             let folder = path.parent().unwrap_or(&self.run);
             fs::create_dir_all(folder)
-                .and_then(|()| whole::write(&path, measures.latency.serialize()))
+                .and_then(|()| whole::write(&path, seal::LAST_LINE.seal(measures.latency.serialize())))
                 .map_err(|error| ExecutorError::of_instrument(format!("{}: {error}", path.display())))?;
         }
         Ok(())

@@ -10,9 +10,9 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tare_host::{foreign, secrets, whole};
+use tare_host::{foreign, seal, whole};
 
-use super::{self as folder, FILE_BYTES_MAX, other_format, service_folder};
+use super::{self as folder, FILE_BYTES_MAX, FORMAT, document, other_format, service_folder};
 use tare_load::Protocol;
 use tare_service::{
     catalogue::Setting,
@@ -109,7 +109,7 @@ impl About {
 /// # Errors
 /// If the file system refuses.
 pub fn keep_sent(run: &Path, label: &str, contract: &str, sent: &[Sent]) -> io::Result<()> {
-    write(&sent_path(run, label, contract), &sent)
+    write(&sent_path(run, label, contract), &KeptSent { format: FORMAT.to_owned(), sent: sent.to_vec() })
 }
 
 /// What a row sent for each request of a contract; absent if it was not kept.
@@ -117,7 +117,26 @@ pub fn keep_sent(run: &Path, label: &str, contract: &str, sent: &[Sent]) -> io::
 /// # Errors
 /// If it cannot be read or understood.
 pub fn sent(run: &Path, label: &str, contract: &str) -> Result<Option<Vec<Sent>>, AboutError> {
-    read(sent_path(run, label, contract))
+    let kept = read(sent_path(run, label, contract))?;
+    Ok(kept.map(|kept| match kept {
+        SentFile::Kept(KeptSent { sent, .. }) | SentFile::Older(sent) => sent,
+    }))
+}
+
+/// `sent-CONTRACT.json`.
+#[derive(Debug, Serialize, Deserialize)]
+struct KeptSent {
+    /// [`folder::FORMAT`] of the program that wrote it.
+    format: String,
+    sent: Vec<Sent>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SentFile {
+    Kept(KeptSent),
+    /// Before format 2.4 it had no head.
+    Older(Vec<Sent>),
 }
 
 fn sent_path(run: &Path, label: &str, contract: &str) -> PathBuf {
@@ -125,12 +144,11 @@ fn sent_path(run: &Path, label: &str, contract: &str) -> PathBuf {
 }
 
 fn write(path: &Path, value: &impl Serialize) -> io::Result<()> {
-    let text = serde_json::to_string_pretty(value)? + "\n";
-    whole::write(path, secrets::redact(&text).as_bytes())
+    whole::write(path, document(value)?)
 }
 
 fn read<T: for<'a> Deserialize<'a>>(path: PathBuf) -> Result<Option<T>, AboutError> {
-    match foreign::read(&path, FILE_BYTES_MAX) {
+    match seal::DOCUMENT.read(&path, FILE_BYTES_MAX) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(AboutError::Io { path, source }),
         Ok(bytes) => match foreign::json(&bytes) {
@@ -171,12 +189,12 @@ mod tests {
         };
         about.keep(run.path()).unwrap();
         assert_eq!(About::read(run.path()).unwrap(), Some(about));
-        let newer = r#"{"format":"2.4","command":[],"revision":null,"aspects":{},"colour":1}"#;
+        let newer = r#"{"format":"2.9","command":[],"revision":null,"aspects":{},"colour":1}"#;
         fs::write(run.path().join("about.json"), newer).unwrap();
         assert!(About::read(run.path()).unwrap().is_some());
         fs::write(run.path().join("about.json"), "{\"format\":\"3.1\"}").unwrap();
         let newer = About::read(run.path()).unwrap_err().to_string();
-        assert!(newer.ends_with("has format \"3.1\", newer than \"2.3\", which this tare reads"), "{newer}");
+        assert!(newer.ends_with("has format \"3.1\", newer than \"2.4\", which this tare reads"), "{newer}");
     }
 
     #[test]

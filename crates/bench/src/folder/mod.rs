@@ -1,7 +1,8 @@
 //! The run folder: `run.json`, `journal.ndjson`, `histograms/ROW/block-NNN.hgrm-v2`, `services/NAME/`. Everything a
 //! table is made of is in it, so that it can be copied, compared and read again. The journal is appended to and
 //! flushed to the disk record by record: a run that is killed loses at most the slice in flight. A record is whole or absent:
-//! each line has a checksum, and what was written of one that could not be stored is taken back.
+//! each line has a checksum, and what was written of one that could not be stored is taken back. Every other file that is read
+//! again has its checksum in itself: see [`tare_host::seal`].
 //!
 //! Whoever writes the journal holds a lock on it, which the kernel takes back however the writer ends. So a run in
 //! progress differs from one that was cut off, and a run that is being measured cannot be resumed.
@@ -9,7 +10,6 @@
 pub mod about;
 mod loads;
 mod read;
-mod seal;
 pub mod series;
 
 pub use read::{Head, is_readable, other_format, read, read_header, why_none};
@@ -28,10 +28,15 @@ use crate::{
     plan::Plan,
     record::{Journal, Record},
 };
-use tare_host::{environment::Environment, foreign, secrets, whole};
+use tare_host::{
+    environment::Environment,
+    foreign,
+    seal::{self, Broken},
+    secrets, whole,
+};
 
 /// The version of the run folder's format: `major.minor`.
-pub const FORMAT: &str = "2.3";
+pub const FORMAT: &str = "2.4";
 
 /// No file but the journal is larger, of those that Tare writes: a run folder may come from anybody.
 pub const FILE_BYTES_MAX: u64 = 64 << 20;
@@ -68,6 +73,8 @@ pub enum FolderError {
     Format { path: PathBuf, found: String },
     #[error("{}: contains a run already; choose another folder", path.display())]
     HasRun { path: PathBuf },
+    #[error("{}: {Broken}", path.display())]
+    Broken { path: PathBuf },
     /// Another process writes into it.
     #[error("{}: another tare is measuring into it; wait until it has ended, or stop it", path.display())]
     Busy { path: PathBuf },
@@ -129,7 +136,7 @@ impl RunFolder {
         };
         fs::create_dir_all(path).map_err(at(path))?;
         let place = path.join("run.json");
-        head(header).and_then(|text| whole::write_new(&place, text)).map_err(at(&place))?;
+        document(header).and_then(|text| whole::write_new(&place, text)).map_err(at(&place))?;
         let journal = journal_path(path);
         let file = OpenOptions::new().create_new(true).append(true).open(&journal).map_err(at(&journal))?;
         // No other process can be writing a new file; one that only looks is soon gone.
@@ -178,8 +185,9 @@ impl Journal for RunFolder {
                 "the journal ends with a part of a record that cannot be taken back",
             ));
         }
-        let line = seal::sealed(&secrets::redact(&serde_json::to_string(record)?)) + "\n";
-        let written = self.journal.write_all(line.as_bytes()).and_then(|()| self.journal.sync_data());
+        let mut line = seal::LINE.seal(&*secrets::redact(&serde_json::to_string(record)?));
+        line.push(b'\n');
+        let written = self.journal.write_all(&line).and_then(|()| self.journal.sync_data());
         match &written {
             Ok(()) => self.bytes += line.len() as u64,
             Err(_) => self.take_back(),
@@ -194,12 +202,14 @@ impl Journal for RunFolder {
 /// If the file system refuses.
 pub fn replace_header(run: &Path, header: &Header) -> Result<(), FolderError> {
     let place = run.join("run.json");
-    let written = head(header).and_then(|text| whole::write(&place, text));
+    let written = document(header).and_then(|text| whole::write(&place, text));
     written.map_err(|source| FolderError::Io { path: place, source })
 }
 
-fn head(header: &Header) -> io::Result<String> {
-    Ok(serde_json::to_string_pretty(header)? + "\n")
+/// What a file of a run holds: JSON without the secrets that are known, with its checksum.
+fn document(value: &impl Serialize) -> io::Result<Vec<u8>> {
+    let text = serde_json::to_string_pretty(value)? + "\n";
+    Ok(seal::DOCUMENT.seal(&*secrets::redact(&text)))
 }
 
 /// A file that is new is found again after a power cut once its folder is on the disk too.
@@ -374,9 +384,35 @@ mod tests {
         fs::write(journal_path(path), text.replace("two", "twu")).unwrap();
         let found = read(path).unwrap();
         assert_eq!(found.records, [records[0].clone(), records[2].clone()]);
-        let told =
-            "journal.ndjson: line 2: left out: its checksum is wrong: it was damaged after it was written";
+        let told = "journal.ndjson: line 2: left out: its checksum is wrong: it was changed after it was written; take it from a copy, or \
+             measure again";
         assert_eq!(found.damage, [told]);
+    }
+
+    #[test]
+    fn a_head_has_its_checksum_in_itself_and_one_that_was_changed_is_refused_and_not_resumed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        drop(RunFolder::create(path, &kept(0).header).unwrap());
+        let head = fs::read_to_string(path.join("run.json")).unwrap();
+        let value: serde_json::Value = serde_json::from_str(&head).unwrap();
+        assert_eq!(value["crc32"].as_str().map(str::len), Some(8));
+        assert_eq!(read(path).unwrap().damage, [""; 0]);
+        let mut other = kept(0).header;
+        other.tare = "0.2.0".to_owned();
+        replace_header(path, &other).unwrap();
+        assert_eq!(read(path).unwrap().header.tare, "0.2.0", "one that was replaced has its own");
+        fs::write(path.join("run.json"), head.replace("\"tare\": \"\"", "\"tare\": \"4\"")).unwrap();
+        let refused = read(path).unwrap_err();
+        assert!(matches!(refused, FolderError::Broken { .. }), "{refused}");
+        // Whoever means to change it removes the checksum.
+        let unsealed = seal::DOCUMENT.unseal(head.as_bytes()).unwrap();
+        fs::write(
+            path.join("run.json"),
+            String::from_utf8_lossy(&unsealed).replace("\"tare\": \"\"", "\"tare\": \"4\""),
+        )
+        .unwrap();
+        assert_eq!(read(path).unwrap().header.tare, "4");
     }
 
     #[test]

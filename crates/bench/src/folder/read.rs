@@ -12,7 +12,10 @@ use std::{
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tare_host::foreign;
+use tare_host::{
+    foreign,
+    seal::{self, Broken},
+};
 
 use crate::{
     plan::{Order, Plan, Until},
@@ -20,9 +23,7 @@ use crate::{
 };
 
 use self::places::ByReason;
-use super::{
-    FILE_BYTES_MAX, FORMAT, FolderError, Header, Record, StoredRun, is_being_written, journal_path, seal,
-};
+use super::{FILE_BYTES_MAX, FORMAT, FolderError, Header, Record, StoredRun, is_being_written, journal_path};
 
 /// What `run.json` holds, whatever it is.
 #[derive(Debug, Clone)]
@@ -43,11 +44,13 @@ impl Head {
     /// Of this folder, of any format.
     ///
     /// # Errors
-    /// If `run.json` is not there, is no JSON, or names no format.
+    /// If `run.json` is not there, was changed, is no JSON, or names no format.
     pub fn read(path: &Path) -> Result<Head, FolderError> {
         let not_a_run = |reason: String| FolderError::NotARun { path: path.to_owned(), reason };
         let head = foreign::read(&path.join("run.json"), FILE_BYTES_MAX);
         let head = head.map_err(|error| not_a_run(error.to_string()))?;
+        let broken = |_: Broken| FolderError::Broken { path: path.join("run.json") };
+        let head = seal::DOCUMENT.unseal(&head).map_err(broken)?;
         let value = foreign::json_value(&head).map_err(|error| not_a_run(error.to_string()))?;
         let format = value.get("format").and_then(Value::as_str).map(ToOwned::to_owned);
         Ok(Head { format: format.ok_or_else(|| not_a_run("no \"format\"".to_owned()))?, value })
@@ -238,7 +241,7 @@ impl Reading {
         number: usize,
         (rows, points): (usize, usize),
     ) -> Result<Record, String> {
-        let line = seal::unsealed(line).ok_or(seal::WRONG)?;
+        let line = seal::LINE.unseal(line).map_err(|error| error.to_string())?;
         // An enum and an option are `?` in a path.
         let name = |path: serde_ignored::Path| self.unknown.add(path.to_string().replace("?.", ""), number);
         let record = record(&line, name).map_err(|error| without_place(&error))?;

@@ -8,10 +8,14 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use serde_json::Value;
-use tare_host::{foreign, whole};
+use tare_host::{
+    foreign,
+    seal::{self, Broken},
+    whole,
+};
 
 use super::{
-    FILE_BYTES_MAX, FORMAT, FolderError,
+    FILE_BYTES_MAX, FORMAT, FolderError, document,
     read::{is_readable, known, other_format},
 };
 
@@ -49,7 +53,7 @@ impl SeriesHead {
             return Ok(());
         }
         let write = || {
-            let text = serde_json::to_string_pretty(self)? + "\n";
+            let text = document(self)?;
             fs::create_dir_all(folder)?;
             whole::write(&path, text)
         };
@@ -64,6 +68,8 @@ impl SeriesHead {
         let path = head_path(folder);
         let wrong = |reason: String| FolderError::Series { path: path.clone(), reason };
         let bytes = foreign::read(&path, FILE_BYTES_MAX).map_err(|error| wrong(error.to_string()))?;
+        let bytes =
+            seal::DOCUMENT.unseal(&bytes).map_err(|_: Broken| FolderError::Broken { path: path.clone() })?;
         let value = foreign::json_value(&bytes).map_err(|error| wrong(error.to_string()))?;
         let format = value.get("format").and_then(Value::as_str).unwrap_or(FORMAT).to_owned();
         if !is_readable(&format) {
@@ -109,7 +115,7 @@ mod tests {
         assert_eq!(SeriesHead::read(folder.path()).unwrap(), (head, Vec::new()), "it stays as it is");
         let cases = [
             r#"{"format": "2.0", "title": "T", "members": ["a", "../../x"]}"#,
-            r#"{"format": "2.4", "title": "T", "members": ["a"], "mood": 1}"#,
+            r#"{"format": "2.9", "title": "T", "members": ["a"], "mood": 1}"#,
             r#"{"format": "3.0", "title": "T", "members": ["a"]}"#,
             r#"{"format": "2.0", "title": "T"}"#,
             "{\"format\"",

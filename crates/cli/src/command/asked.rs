@@ -6,7 +6,8 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
-use tare_host::{signals, whole};
+use tare_bench::folder::FILE_BYTES_MAX;
+use tare_host::{seal, signals, whole};
 use tare_load::Protocol;
 use tare_service::{
     build::Site,
@@ -190,7 +191,8 @@ pub(crate) fn learned_path(run: &Path) -> PathBuf {
 /// In the folder of the run; gives back its path.
 fn keep(run: &Path, learned: &Learned) -> anyhow::Result<PathBuf> {
     let path = learned_path(run);
-    let written = fs::create_dir_all(run.join(CONTRACTS)).and_then(|()| whole::write(&path, &learned.text));
+    let written = fs::create_dir_all(run.join(CONTRACTS))
+        .and_then(|()| whole::write(&path, seal::LAST_LINE.seal(&learned.text)));
     written.with_context(|| path.display().to_string())?;
     Ok(path)
 }
@@ -215,8 +217,10 @@ fn give(workspace: &mut Workspace, rows: &mut [Row], contract: &Contract, path: 
 /// The contract that a stored run has learned, if it has one.
 pub(crate) fn give_stored(workspace: &mut Workspace, rows: &mut [Row], run: &Path) -> anyhow::Result<()> {
     let path = learned_path(run);
-    match path.is_file() {
-        true => give(workspace, rows, &Contract::load(&path)?, &path),
-        false => Ok(()),
+    if !path.is_file() {
+        return Ok(());
     }
+    let bytes = seal::LAST_LINE.read(&path, FILE_BYTES_MAX).with_context(|| path.display().to_string())?;
+    let contract = Contract::parse(&String::from_utf8_lossy(&bytes), &path)?;
+    give(workspace, rows, &contract, &path)
 }

@@ -1,9 +1,6 @@
 //! `tare merge`: runs of one experiment on several machines, in one table.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 use tare_analysis::machines::bundle::runs_in;
@@ -86,10 +83,9 @@ fn keep(folder: &Path, document: &Document, runs: &[PathBuf]) -> anyhow::Result<
         "--output {}: is a run folder, which has a report of its own; name another folder",
         folder.display()
     );
-    fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    output::write_file(&folder.join(page::NAME), html::html(document)?.as_bytes())?;
-    output::write_file(&folder.join(page::MARKDOWN), markdown::brief(document).as_bytes())?;
-    output::write_file(&folder.join(kept::NAME), json::json(document).as_bytes())?;
+    let (page, brief, data) = (html::html(document)?, markdown::brief(document), json::json(document));
+    let files = [(page::NAME, &page), (page::MARKDOWN, &brief), (kept::NAME, &data)];
+    output::write_files(folder, &files.map(|(name, text)| (name, text.as_bytes())))?;
     if has_all(folder, runs) {
         folder::mark(folder, &document.title)
             .with_context(|| folder.join(folder::NAME).display().to_string())?;

@@ -10,7 +10,7 @@ use tare_bench::{
 use tare_host::{
     cpus::{self, Pinning},
     environment::Environment,
-    signals,
+    seal, signals,
 };
 use tare_report::document::{ALWAYS, Unit};
 use tare_selftest::{
@@ -183,5 +183,5 @@ fn line(finding: &Finding) -> String {
 fn keep(folder: &std::path::Path, certificate: &Certificate) -> anyhow::Result<()> {
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     output::write_file(&folder.join("certificate.txt"), certificate.text().as_bytes())?;
-    output::write_file(&folder.join("certificate.json"), output::json(certificate)?.as_bytes())
+    output::write_file(&folder.join("certificate.json"), &seal::DOCUMENT.seal(output::json(certificate)?))
 }

@@ -95,6 +95,15 @@ fn mistakes_on_the_command_line() {
 }
 
 #[test]
+fn a_limit_on_memory_that_leaves_no_room_is_told_with_the_fix() {
+    let script = "ulimit -v 200000; exec \"$@\"";
+    let mut shell = std::process::Command::new("sh");
+    let refused = shell.args(["-c", script, "sh", env!("CARGO_BIN_EXE_tare"), "list"]).output().unwrap();
+    assert_eq!(refused.status.code(), Some(1));
+    assert_snapshot!(String::from_utf8_lossy(&refused.stderr), @"error: this process may have 195 MiB of memory (`ulimit -v`), and tare needs 256 MiB: raise the limit, such as by `ulimit -v unlimited`");
+}
+
+#[test]
 fn folders_that_are_no_runs() {
     let workspace = workspace(FINE, FINE);
     workspace.write("newer/run.json", "{\"format\": \"3.0\", \"plan\": {}}");
@@ -107,7 +116,7 @@ fn folders_that_are_no_runs() {
     let shown = |run: &str| workspace.tare(&["show", run]).expect(5).stdout.clone();
     let newer = shown("newer");
     assert!(
-        newer.contains(r#"run.json has format "3.0", newer than "2.3", which this tare reads"#),
+        newer.contains(r#"run.json has format "3.0", newer than "2.4", which this tare reads"#),
         "{newer}"
     );
     assert!(shown("older").contains("missing field `tare`"));

@@ -155,6 +155,42 @@ fn what_has_not_changed_is_not_made_again_and_what_is_gone_is_removed() {
     assert!(!out.join("experiment/simple-web-server-2019").exists());
 }
 
+/// What stops a build: the file system refuses a part of it, and the site that was there is there to the byte.
+#[test]
+fn a_site_that_cannot_be_written_whole_leaves_the_one_that_was_there() {
+    let workspace = Workspace::new(&[]);
+    let [quick, published] =
+        ["quick", "simple-web-server-2019"].map(|name| real_root().join("record").join(name));
+    // A file of more than some KiB is refused, as by a disk that is full.
+    let limited = |out: &str, runs: &[&Path]| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "ulimit -f 64; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_tare"), "site", out]);
+        shell.args(runs).current_dir(workspace.root()).output().unwrap()
+    };
+    let refused = limited("out", &[&quick]);
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert!(refused.status.code() == Some(1) && told.contains("File too large"), "{told}");
+    let names = |folder: &Path| -> Vec<String> { files(folder).into_keys().collect() };
+    assert!(
+        !workspace.root().join("out").exists()
+            && !names(workspace.root()).iter().any(|name| name.contains(".new"))
+    );
+
+    site(&workspace, &[&quick]);
+    let out = workspace.root().join("out");
+    workspace.write("out/CNAME", "example.org");
+    let content = || -> Vec<(String, Vec<u8>)> {
+        files(&out).into_iter().map(|(name, path)| (name, fs::read(path).unwrap())).collect()
+    };
+    let before = content();
+    let refused = limited("out", &[&quick, &published]);
+    assert_eq!(refused.status.code(), Some(1), "{}", String::from_utf8_lossy(&refused.stderr));
+    assert!(content() == before, "it is as it was");
+    site(&workspace, &[&quick, &published]);
+    assert_eq!(fs::read_to_string(out.join("CNAME")).unwrap(), "example.org", "what others put there stays");
+    assert!(out.join("run/simple-web-server-2019/index.html").is_file());
+}
+
 fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for (name, path) in files(from) {

@@ -3,6 +3,7 @@
 use std::{fs, path::Path};
 
 use proptest::prelude::*;
+use tare_host::seal::DOCUMENT;
 
 use super::{
     message::{AssignedJob, RefusalKind},
@@ -150,11 +151,13 @@ fn two_bundles_of_one_attempt_are_a_conflict_that_is_named() {
     let with_node = |node: &str| {
         let mut sent = sent(&desk.batch, 0, "1-0.0");
         let path = sent.bundle.folder.join(HEAD);
-        let text = fs::read_to_string(&path).unwrap().replace("\"n1\"", &format!("{node:?}"));
+        let text = DOCUMENT.unseal(&fs::read(&path).unwrap()).unwrap().into_owned();
+        let text = String::from_utf8(text).unwrap().replace("\"n1\"", &format!("{node:?}"));
+        let text = DOCUMENT.seal(text);
         fs::write(&path, &text).unwrap();
         sent.bundle = Bundle::open(&sent.bundle.folder).unwrap();
         sent.packed = packed(&sent.bundle);
-        sent.asked = Asked::new(sent.asked.route, "0".repeat(64), text.as_bytes());
+        sent.asked = Asked::new(sent.asked.route, "0".repeat(64), &text);
         sent
     };
     assert_eq!(receive(&desk, &with_node("n1")), Ok(Committed::First));

@@ -1,5 +1,6 @@
 //! Documents of run folders, whatever kind of run they hold.
 
+mod changed;
 pub(crate) mod golden;
 
 use std::fs;
@@ -427,7 +428,7 @@ fn what_can_be_shown_of_a_damaged_folder_is_shown() {
         ("damage beside figures", |run| fs::write(run.join("about.json"), b"{\"format\":").unwrap()),
         ("a newer minor format", |run| {
             edit(run, |head| {
-                head["format"] = "2.4".into();
+                head["format"] = "2.9".into();
                 head["plan"]["mood"] = 1.into();
                 head["plan"]["rows"][0]["colour"] = "red".into();
             });

@@ -9,7 +9,7 @@ use std::{
 };
 
 use tare_bench::folder::FILE_BYTES_MAX;
-use tare_host::foreign;
+use tare_host::seal;
 use tare_load::latency::Histogram;
 
 use super::File;
@@ -67,7 +67,7 @@ fn point(file: &str) -> Option<&str> {
 }
 
 fn read(path: &Path) -> Result<Histogram, String> {
-    let bytes = foreign::read(path, FILE_BYTES_MAX).map_err(|error| error.to_string())?;
+    let bytes = seal::LAST_LINE.read(path, FILE_BYTES_MAX).map_err(|error| error.to_string())?;
     Histogram::deserialize(&bytes).map_err(|error| error.to_string())
 }
 

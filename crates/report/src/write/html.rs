@@ -4,6 +4,7 @@
 //! document itself lies in the page as JSON; of that the script (`web/`) draws charts and longer tables.
 
 mod brief;
+mod policy;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ use askama::Template;
 use tare_analysis::verdict::Tone;
 
 pub use brief::brief;
+pub use policy::SERVED;
 
 use crate::document::{Check, Document, Section};
 use table::TableView;
@@ -169,6 +171,10 @@ impl<'a> SectionView<'a> {
 }
 
 impl Page<'_> {
+    fn policy(&self) -> &'static str {
+        if self.served.is_some() { &policy::SERVED } else { &policy::ALONE }
+    }
+
     fn kind(&self) -> &'static str {
         self.document.kind.text()
     }

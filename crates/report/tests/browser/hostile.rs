@@ -31,6 +31,22 @@ fn embedded_mentions(html: &str) -> usize {
     pieces.filter(|piece| !piece.starts_with('>') && !piece.starts_with(" type=\"application/json\"")).count()
 }
 
+/// Whatever a name that is shown has become: its page runs no script and obeys no style but those that it was written with.
+#[test]
+fn what_a_page_was_not_written_with_does_nothing() {
+    let Some(browser) = Browser::open() else { return };
+    browser.visit(&pages::named("few").file);
+    let added = "const styled = document.createElement('p');
+        styled.setAttribute('style', 'display: none');
+        const [style, script] = ['style', 'script'].map(name => document.createElement(name));
+        style.textContent = 'h1 { display: none }';
+        script.textContent = 'globalThis.ran = true';
+        document.body.append(styled, style, script);
+        const shown = [styled, document.querySelector('h1')].map(element => getComputedStyle(element).display);
+        return [...shown, globalThis.ran ?? null]";
+    assert_eq!(browser.run(added, &[]), serde_json::json!(["block", "block", null]));
+}
+
 /// A name of right-to-left letters turns neither its neighbours nor the whole line around.
 #[test]
 fn right_to_left_names_are_kept_apart() {

@@ -144,7 +144,11 @@ fn taking(folder: &Path) -> io::Result<Lock> {
 impl TakenTree {
     fn new(folder: &Path, number: u32) -> TakenTree {
         let beside = |what: &str| folder.join(format!("{number}.{what}"));
-        TakenTree { root: folder.join(number.to_string()), in_use: beside("in-use"), origin: beside("origin") }
+        TakenTree {
+            root: folder.join(number.to_string()),
+            in_use: beside("in-use"),
+            origin: beside("origin"),
+        }
     }
 
     /// Whole or not at all: written beside and renamed, and compared, as what the disk kept is what counts.

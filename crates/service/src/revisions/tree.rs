@@ -92,7 +92,8 @@ impl Tree {
 
     /// Writes all files into `root`, a folder that is empty. Links come last: nothing is written through one.
     pub(super) fn write(&self, repository: &Repository, root: &Path) -> Result<(), RevisionError> {
-        let files: Vec<&TreeEntry> = self.entries.iter().filter(|entry| entry.kind != EntryKind::Submodule).collect();
+        let files: Vec<&TreeEntry> =
+            self.entries.iter().filter(|entry| entry.kind != EntryKind::Submodule).collect();
         let mut links = Vec::new();
         batch(repository, &files, |entry, content| {
             let path = root.join(&entry.path);
@@ -266,7 +267,8 @@ fn large(
     entries: &[TreeEntry],
     commit: &str,
 ) -> Result<BTreeMap<PathBuf, lfs::Pointer>, RevisionError> {
-    let is_attributes = |entry: &&TreeEntry| entry.path.file_name().is_some_and(|name| name == ".gitattributes");
+    let is_attributes =
+        |entry: &&TreeEntry| entry.path.file_name().is_some_and(|name| name == ".gitattributes");
     let attributes = contents(repository, entries.iter().filter(is_attributes))?;
     if !attributes.iter().any(|(_, content)| lfs::is_asked_for(content)) {
         return Ok(BTreeMap::new());

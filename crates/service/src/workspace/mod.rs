@@ -21,7 +21,7 @@ use crate::{
 
 use project::Project;
 pub use root::{Root, link_on_the_way};
-pub use trust::{TrustQuestion, NamedCommand, Purpose, Trust};
+pub use trust::{NamedCommand, Purpose, Trust, TrustQuestion};
 
 #[derive(Debug)]
 pub struct Workspace {

@@ -37,7 +37,7 @@ fn another_major_format_has_a_head_and_no_order() {
 fn what_a_newer_tare_wrote_is_read_and_what_is_new_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let mut header = serde_json::to_value(crate::fixture::compared()).unwrap();
-    header["format"] = json!("2.4");
+    header["format"] = json!("2.9");
     header["plan"]["colour"] = json!("red");
     fs::write(folder.path().join("run.json"), header.to_string()).unwrap();
     fs::write(journal_path(folder.path()), "").unwrap();

@@ -5,7 +5,6 @@
 //! engine believes to be over.
 
 use std::{
-    fs,
     io::Read,
     os::unix::process::CommandExt,
     path::{Path, PathBuf},
@@ -20,7 +19,7 @@ use anyhow::{Context, bail, ensure};
 use clap::builder::PossibleValuesParser;
 use rustix::process::{Pid, Signal, getppid, kill_process, set_parent_process_death_signal};
 use tare_bench::{
-    folder,
+    folder::{self, FILE_BYTES_MAX},
     record::{Ending, ending},
 };
 use tare_cluster::{
@@ -30,7 +29,7 @@ use tare_cluster::{
 use tare_host::{
     environment::Environment,
     process::{Isolation, Scratch, Supervisor},
-    signals,
+    seal, signals,
 };
 use tare_report::kept;
 use tare_selftest::Certificate;
@@ -204,7 +203,7 @@ impl<'a> Attempt<'a> {
         }
         self.show(Phase::Selftest, None);
         children.run(&words)?;
-        let Ok(bytes) = fs::read(folder.join("certificate.json")) else {
+        let Ok(bytes) = seal::DOCUMENT.read(&folder.join("certificate.json"), FILE_BYTES_MAX) else {
             tare_host::tell!("the instrument could not be tested");
             return Ok(None);
         };
@@ -234,7 +233,7 @@ impl<'a> Attempt<'a> {
         staging.add_run(run)?;
         staging.add_file("environment.json", output::json(environment)?.as_bytes())?;
         if let Some(certificate) = certificate {
-            staging.add_file("certificate.json", output::json(certificate)?.as_bytes())?;
+            staging.add_file("certificate.json", &seal::DOCUMENT.seal(output::json(certificate)?))?;
         }
         let received = Received::here(*is_exclusive);
         let wanted = batch.list.class(job).map_or(1, |class| class.cpus);
@@ -326,7 +325,7 @@ impl Children {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::process::ExitStatusExt;
+    use std::{fs, os::unix::process::ExitStatusExt};
 
     use tare_bench::{
         fixture::compared,

@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use super::file::ProjectText;
 
+/// The action of this release. A release that has a repository names it, and its commit, here.
+const ACTION: &str = "OWNER/tare@main";
+
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(crate) enum Ci {
     Github,
@@ -19,8 +22,10 @@ impl Ci {
                 PathBuf::from(".github/workflows/tare.yml"),
                 format!(
                     "name: tare\non: pull_request\npermissions: {{ contents: read, pull-requests: write }}\njobs:\n  gate:\n    \
-                     runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@v4\n        with: {{ fetch-depth: 0 }}\n      \
-                     - uses: OWNER/tare@main    # the repository that holds Tare\n        with: {{ gate: {name} }}\n"
+                     runs-on: ubuntu-latest\n    steps:\n      \
+                     - uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2\n        \
+                     with: {{ fetch-depth: 0 }}\n      \
+                     - uses: {ACTION}    # the repository that holds Tare\n        with: {{ gate: {name} }}\n"
                 ),
             ),
             Ci::Gitlab => (

@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     exit::Outcome,
-    output::{paint, print, write_file},
+    output::{paint, print, write_files},
     trust,
     workspace::Global,
 };
@@ -270,14 +270,10 @@ fn write(folder: &Path, files: &[(PathBuf, String)]) -> anyhow::Result<()> {
             link.display()
         );
     }
-    for (path, text) in files {
-        let path = folder.join(path);
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
-        }
-        write_file(&path, text.as_bytes())?;
-    }
     let names: Vec<String> = files.iter().map(|(path, _)| path.display().to_string()).collect();
+    let texts = files.iter().map(|(_, text)| text.as_bytes());
+    let named: Vec<(&str, &[u8])> = names.iter().map(String::as_str).zip(texts).collect();
+    write_files(folder, &named)?;
     tare_host::tell!("wrote {}: read them, and commit them", names.join(", "));
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! Where a form goes: stdout, a file that is there whole or not at all, a folder of files.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{bail, ensure};
 use tare_report::write::File;
 
 use crate::output;
@@ -34,11 +34,9 @@ impl Content {
 
 fn write_all(folder: &Path, files: &[File]) -> anyhow::Result<()> {
     ensure!(!files.is_empty(), "nothing to write to {}: the report has no table", folder.display());
-    fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    for file in files {
-        output::write_file(&folder.join(&file.name), &file.bytes)?;
-    }
-    let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+    let named: Vec<(&str, &[u8])> = files.iter().map(|file| (file.name.as_str(), &file.bytes[..])).collect();
+    output::write_files(folder, &named)?;
+    let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
     tare_host::tell!("written to {}: {}", folder.display(), names.join(", "));
     Ok(())
 }

@@ -1,20 +1,18 @@
 //! Who may ask, and what every answer carries. A page from elsewhere that runs in a browser on this machine can send
 //! requests to 127.0.0.1 too, and can have a name of its own lead here (DNS rebinding); it must learn nothing from that.
 
+use std::sync::LazyLock;
+
 use axum::{
     extract::{Request, State},
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
+use tare_report::write::html;
 
-/// Headers of every answer. The policy is that of the page, said where no page can take it back.
-const ALWAYS: [(&str, &str); 7] = [
-    (
-        "content-security-policy",
-        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; \
-         connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    ),
+/// Headers of every answer, beside the policy.
+const ALWAYS: [(&str, &str); 6] = [
     ("cache-control", "no-store"),
     ("cross-origin-opener-policy", "same-origin"),
     ("cross-origin-resource-policy", "same-origin"),
@@ -22,6 +20,12 @@ const ALWAYS: [(&str, &str); 7] = [
     ("x-content-type-options", "nosniff"),
     ("x-frame-options", "DENY"),
 ];
+
+/// The policy of the page, said where no page can take it back, and that no other page may hold it.
+static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
+    let policy = format!("{}; frame-ancestors 'none'", *html::SERVED);
+    HeaderValue::try_from(policy).expect("it is of ASCII")
+});
 
 /// The names by which this server may be asked.
 #[derive(Debug, Clone)]
@@ -64,6 +68,7 @@ pub(super) async fn guard(State(hosts): State<Hosts>, request: Request, next: Ne
     if response.status() == StatusCode::METHOD_NOT_ALLOWED {
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
     }
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, POLICY.clone());
     for (name, value) in ALWAYS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
@@ -106,6 +111,14 @@ mod tests {
         assert_eq!(status(80, &Method::GET, &["localhost"]), None);
         assert_eq!(status(8080, &Method::GET, &[]), Some(400));
         assert_eq!(status(8080, &Method::GET, &["localhost:8080", "evil.example"]), Some(400));
+    }
+
+    #[test]
+    fn the_policy_names_what_the_page_has_and_allows_nothing_else_that_is_inline() {
+        let policy = POLICY.to_str().unwrap();
+        assert!(policy.starts_with(html::SERVED.as_str()) && policy.ends_with("; frame-ancestors 'none'"));
+        assert!(policy.contains("script-src 'sha256-") && policy.contains("style-src 'sha256-"), "{policy}");
+        assert!(!policy.contains("unsafe"), "{policy}");
     }
 
     #[test]

@@ -30,7 +30,8 @@ use store::{KnownRun, Store};
 ///
 /// The site has a page for each run, experiment, service and language, the claims of published benchmarks, any two services against
 /// each other, the data, badges and a feed. Any web server can serve it, GitHub Pages too, and it opens from disk. If the folder
-/// has a site already, only what is new is written, and pages of runs that are no longer named are removed.
+/// has a site already, only what is new is written, and pages of runs that are no longer named are removed. The old site is there
+/// until the new one is whole: it is written beside it, and then takes its place.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -86,7 +87,7 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     let found = find::runs(&folders, !args.runs.is_empty())?;
     ensure!(!found.is_empty(), "there are no runs: `tare run` makes one; or name run folders");
     let interrupt = signals::listen()?;
-    let mut store = Store::open(&args.out, &settings)?;
+    let store = Store::open(&args.out, &settings)?;
     let progress = Progress::new(args.json);
     let read = Reader {
         found: &found,
@@ -99,18 +100,15 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     progress.finish();
     let known = known?;
     let entries: Vec<RunEntry> = known.iter().map(|known| known.entry.clone()).collect();
-    let whole = !interrupt.load(Ordering::Relaxed);
     let runs = entries.len();
-    if whole {
-        ensure!(runs > 0, "no run could be read");
-        for file in site::of_all(&entries, &settings)? {
-            store.put(&file)?;
-        }
+    if interrupt.load(Ordering::Relaxed) {
+        bail!("interrupted after {runs} of {} runs: {} is as it was", found.len(), args.out.display());
     }
-    let counts = store.close(known, whole)?;
-    if !whole {
-        bail!("interrupted: {runs} of {} runs are written; the same command goes on from there", found.len());
+    ensure!(runs > 0, "no run could be read");
+    for file in site::of_all(&entries, &settings)? {
+        store.put(&file)?;
     }
+    let counts = store.close(known)?;
     let done = Done {
         index: args.out.join("index.html"),
         runs,

@@ -152,6 +152,12 @@ impl Workspace {
     }
 }
 
+/// A document of a run folder without its checksum, for a test that changes it on purpose.
+pub fn unsealed(path: &Path) -> String {
+    let sealed = fs::read(path).unwrap();
+    String::from_utf8(tare_host::seal::DOCUMENT.unseal(&sealed).unwrap().into_owned()).unwrap()
+}
+
 /// The whole records that a run has kept so far, each with its "kind" and the "label" of its row; empty if there is no run
 /// yet.
 pub fn journal(run: &Path) -> Vec<Value> {

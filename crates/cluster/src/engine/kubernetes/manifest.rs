@@ -17,7 +17,10 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta},
 };
 
-use super::pod::{self, NAME_LABEL, refusal};
+use super::{
+    confinement,
+    pod::{self, NAME_LABEL, refusal},
+};
 use crate::{
     batch::Batch,
     engine::{EngineError, Start},
@@ -155,7 +158,7 @@ fn job_pod(
     start: &Start,
 ) -> Result<PodSpec, EngineError> {
     let store = store(batch)?;
-    Ok(PodSpec {
+    Ok(confinement::JOB.of(PodSpec {
         // That of the Job would count for all of its indexes together, and for the time that they wait.
         active_deadline_seconds: class.time_limit.and_then(|limit| i64::try_from(limit.as_secs()).ok()),
         termination_grace_period_seconds: Some(GRACE_S),
@@ -169,7 +172,7 @@ fn job_pod(
             Store::Pushed { .. } => None,
         },
         ..pod::on_nodes(class)
-    })
+    }))
 }
 
 /// Where a pod leaves its bundle.

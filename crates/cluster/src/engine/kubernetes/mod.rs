@@ -7,6 +7,7 @@
 //! the pods of one load, which last as long as the command that started them.
 
 mod api;
+mod confinement;
 pub(crate) mod group;
 mod manifest;
 mod pod;

@@ -36,7 +36,7 @@ impl Engine for Slurm {
 
     fn submit(&self, batch: &Batch, positions: &[usize], start: &Start) -> Result<Vec<String>, EngineError> {
         let submit = |(class, of_array): &(&MachineClass, Vec<usize>)| {
-            let script = script(of_array[0] / ARRAY_MAX, start)?;
+            let script = script(batch, of_array[0] / ARRAY_MAX, start)?;
             let array = sbatch(&options(batch, class, of_array), &script, batch)?;
             Ok(format!("array {array} of class {}: {}", class.name, several(of_array.len())))
         };
@@ -45,7 +45,7 @@ impl Engine for Slurm {
 
     fn preview(&self, batch: &Batch, positions: &[usize], start: &Start) -> Result<String, EngineError> {
         let shown = |(class, of_array): &(&MachineClass, Vec<usize>)| {
-            let script = script(of_array[0] / ARRAY_MAX, start)?;
+            let script = script(batch, of_array[0] / ARRAY_MAX, start)?;
             let path = script_path(batch).display().to_string();
             let words = [&["sbatch".to_owned()], &options(batch, class, of_array)[..], &[path]].concat();
             let command = shlex::try_join(words.iter().map(String::as_str)).map_err(unquotable)?;
@@ -112,8 +112,8 @@ impl Engine for Slurm {
 
     fn look_at(&self, batch: &Batch, attempt: Option<&str>) -> Option<String> {
         if batch.head.push.is_some() {
-            let log = log_path(Path::new(""), attempt?)?;
-            return Some(format!("{}{} on the node", node_logs(batch), log.display()));
+            let folder = node_logs(batch, &array_element(attempt?)?);
+            return Some(format!("{folder}.*/log on the node"));
         }
         let path = match attempt {
             Some(attempt) => log_path(&batch.logs(), attempt).filter(|path| path.is_file())?,
@@ -142,9 +142,9 @@ fn arrays<'b>(batch: &'b Batch, positions: &[usize]) -> Vec<(&'b MachineClass, V
     batch.list.head.classes.iter().flat_map(of_class).collect()
 }
 
-/// What the names of outputs begin with where nodes have no folder of the batch. Slurm opens them on the node, and makes no folders.
-fn node_logs(batch: &Batch) -> String {
-    format!("/tmp/{}-", batch.name())
+/// What the name of the folder with the output of a job begins with where nodes have no folder of the batch.
+fn node_logs(batch: &Batch, element: &str) -> String {
+    format!("/tmp/{}-{element}", batch.name())
 }
 
 fn script_path(batch: &Batch) -> PathBuf {
@@ -165,12 +165,12 @@ fn array_names(batch: &Batch) -> Vec<String> {
 fn options(batch: &Batch, class: &MachineClass, positions: &[usize]) -> Vec<String> {
     let array = positions.first().map_or(0, |first| first / ARRAY_MAX);
     let elements: Vec<String> = positions.iter().map(|position| (position % ARRAY_MAX).to_string()).collect();
-    let logs = match batch.head.push.is_some() {
-        true => node_logs(batch),
-        false => format!("{}/", batch.logs().display()),
+    let output = match batch.head.push.is_some() {
+        // Everybody can read this name in the queue, and lay a link there before the job begins: the script opens another one.
+        true => "/dev/null".to_owned(),
+        // Slurm has names of its own in the names of outputs.
+        false => format!("{}/%A_%a.log", batch.logs().display().to_string().replace('%', "%%")),
     };
-    // Slurm has names of its own in the names of outputs.
-    let logs = logs.replace('%', "%%");
     let mut words = vec![
         "--parsable".to_owned(),
         format!("--job-name={}", queue::array_name(&batch.name(), array)),
@@ -183,7 +183,7 @@ fn options(batch: &Batch, class: &MachineClass, positions: &[usize]) -> Vec<Stri
         "--mem=0".to_owned(),
         "--requeue".to_owned(),
         "--open-mode=append".to_owned(),
-        format!("--output={logs}%A_%a.log"),
+        format!("--output={output}"),
         format!("--chdir={}", batch.head.root.display()),
     ];
     words.extend(class.time_limit.map(|limit| format!("--time={}", limit.as_secs().div_ceil(60))));
@@ -192,10 +192,23 @@ fn options(batch: &Batch, class: &MachineClass, positions: &[usize]) -> Vec<Stri
 }
 
 /// What a node runs. The command takes the place of the shell, so that it is the one that Slurm signals.
-fn script(array: usize, start: &Start) -> Result<String, EngineError> {
+fn script(batch: &Batch, array: usize, start: &Start) -> Result<String, EngineError> {
     let command = shlex::try_join(start.command.iter().map(String::as_str));
     let command = command.map_err(unquotable)?;
-    Ok(format!("#!/bin/sh\nexport {OFFSET}={}\nexec {command}\n", array * ARRAY_MAX))
+    let log = match batch.head.push.is_some() {
+        true => open_log(batch)?,
+        false => String::new(),
+    };
+    Ok(format!("#!/bin/sh\nexport {OFFSET}={}\n{log}exec {command}\n", array * ARRAY_MAX))
+}
+
+/// Every user writes to `/tmp`: the log lies in a folder whose name no other user can guess, and which its owner alone may enter. A
+/// job without a log measures all the same.
+fn open_log(batch: &Batch) -> Result<String, EngineError> {
+    let folder = node_logs(batch, "");
+    let folder = shlex::try_quote(&folder).map_err(unquotable)?;
+    let element = r#""$SLURM_ARRAY_JOB_ID"_"$SLURM_ARRAY_TASK_ID""#;
+    Ok(format!("log=$(mktemp -d {folder}{element}.XXXXXXXXXX) && exec >\"$log/log\" 2>&1\n"))
 }
 
 /// The number of the array. The script lies in the folder of the batch, which only its owner writes to.
@@ -260,8 +273,13 @@ fn said(answer: Result<String, String>, program: &str) -> Result<String, EngineE
 
 /// The file of an attempt's output.
 fn log_path(logs: &Path, attempt: &str) -> Option<PathBuf> {
+    Some(logs.join(format!("{}.log", array_element(attempt)?)))
+}
+
+/// The number of the array and the index of an attempt, as Slurm joins them.
+fn array_element(attempt: &str) -> Option<String> {
     let (job, _) = attempt.rsplit_once('.')?;
-    Some(logs.join(format!("{}.log", job.replacen('-', "_", 1))))
+    Some(job.replacen('-', "_", 1))
 }
 
 #[cfg(test)]

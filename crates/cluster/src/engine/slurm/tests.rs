@@ -30,13 +30,15 @@ fn the_options_of_an_array_ask_for_a_node_alone() {
 
 #[test]
 fn a_script_hands_over_to_its_command_with_every_word_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let batch = batch(folder.path(), 1);
     let start = Start { command: vec!["/opt/tare x".to_owned(), "job".to_owned(), "it's".to_owned()] };
-    insta::assert_snapshot!(script(2, &start).unwrap(), @r#"
+    insta::assert_snapshot!(script(&batch, 2, &start).unwrap(), @r#"
     #!/bin/sh
     export TARE_JOB_OFFSET=2000
     exec '/opt/tare x' job "it's"
     "#);
-    assert!(script(0, &Start { command: vec!["a\0b".to_owned()] }).is_err());
+    assert!(script(&batch, 0, &Start { command: vec!["a\0b".to_owned()] }).is_err());
 }
 
 #[test]
@@ -73,6 +75,34 @@ fn what_a_program_says_is_an_error_in_one_line() {
 }
 
 #[test]
+fn the_log_of_a_job_that_pushes_lies_where_nobody_else_may_look() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut batch = batch(folder.path(), 1);
+    batch.head.push = Some("http://10.0.0.1:7070".to_owned());
+    let start = Start { command: ["sh", "-c", "echo said; echo told >&2"].map(str::to_owned).to_vec() };
+    let script = script(&batch, 0, &start).unwrap();
+    let element = std::process::id().to_string();
+    let run = || {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script]).env("SLURM_ARRAY_JOB_ID", &element).env("SLURM_ARRAY_TASK_ID", "3");
+        shell.output().unwrap()
+    };
+    let (first, second) = (run(), run());
+    assert_eq!((first.stdout.len(), second.stderr.len()), (0, 0), "all goes to the logs");
+    let start = format!("{}-{element}_3.", batch.name());
+    let is_log = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with(&start);
+    let logs: Vec<PathBuf> =
+        std::fs::read_dir("/tmp").unwrap().map(|entry| entry.unwrap().path()).filter(is_log).collect();
+    assert_eq!(logs.len(), 2, "each attempt has a folder of its own");
+    for folder in logs {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&folder.metadata().unwrap().permissions());
+        assert_eq!(mode & 0o777, 0o700);
+        assert_eq!(std::fs::read_to_string(folder.join("log")).unwrap(), "said\ntold\n");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}
+
+#[test]
 fn a_job_that_pushes_has_its_token_on_no_command_line_and_in_no_script() {
     let folder = tempfile::tempdir().unwrap();
     let mut batch = batch(folder.path(), 1);
@@ -83,9 +113,9 @@ fn a_job_that_pushes_has_its_token_on_no_command_line_and_in_no_script() {
         Start { command: ["tare", "job", "--push", "http://10.0.0.1:7070"].map(str::to_owned).to_vec() };
     let shown = Slurm.preview(&batch, &[0, 1], &start).unwrap();
     assert!(shown.contains(TOKEN_VARIABLE) && !shown.contains(token.reveal()), "{shown}");
+    assert!(shown.contains("'--output=/dev/null' "), "{shown}");
     let logs = format!("/tmp/{}-", batch.name());
-    assert!(shown.contains(&format!("--output={logs}%A_%a.log")), "{shown}");
-    assert_eq!(Slurm.look_at(&batch, Some("17-3.2")), Some(format!("{logs}17_3.log on the node")));
+    assert_eq!(Slurm.look_at(&batch, Some("17-3.2")), Some(format!("{logs}17_3.*/log on the node")));
     let path = batch.folder.join("token");
     assert_eq!(
         std::os::unix::fs::PermissionsExt::mode(&path.metadata().unwrap().permissions()) & 0o777,

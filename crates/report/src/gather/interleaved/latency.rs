@@ -8,7 +8,7 @@ use tare_bench::{
     folder::{FILE_BYTES_MAX, StoredRun, histogram_path},
     record::Record,
 };
-use tare_host::foreign;
+use tare_host::seal;
 use tare_load::latency::Histogram;
 
 use super::slices::CLOSED;
@@ -100,7 +100,7 @@ fn file(run: &Path, row: &str, block: usize, point: Option<&str>) -> String {
 }
 
 fn read(path: &Path) -> Result<Histogram, String> {
-    let bytes = foreign::read(path, FILE_BYTES_MAX).map_err(|error| match error.kind() {
+    let bytes = seal::LAST_LINE.read(path, FILE_BYTES_MAX).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
         _ => error.to_string(),
     })?;

@@ -223,17 +223,16 @@ fn what_is_damaged_in_a_series_is_told_with_its_name() {
     let folder = tempfile::tempdir().unwrap();
     let grid = complete("restinio-2017", 0.1);
     for name in ["torn", "older", "other-kind"] {
-        let mut journal = RunFolder::create(&folder.path().join(name), &grid.header).unwrap();
+        let mut header = grid.header.clone();
+        if name == "older" {
+            header.format = "0.9".to_owned();
+        }
+        let mut journal = RunFolder::create(&folder.path().join(name), &header).unwrap();
         grid.records.iter().for_each(|record| journal.append(record).unwrap());
     }
-    let edit = |name: &str, from: &str, to: &str| {
-        let path = folder.path().join(name);
-        let text = std::fs::read_to_string(&path).unwrap();
-        assert!(text.contains(from), "{text}");
-        std::fs::write(path, text.replacen(from, to, 1)).unwrap();
-    };
-    edit("torn/journal.ndjson", "{\"sample\":", "{\"sam");
-    edit("older/run.json", "\"format\": \"2.3\"", "\"format\": \"0.9\"");
+    let torn = folder.path().join("torn/journal.ndjson");
+    let text = std::fs::read_to_string(&torn).unwrap();
+    std::fs::write(torn, text.replacen("{\"sample\":", "{\"sam", 1)).unwrap();
     std::fs::write(
         folder.path().join("other-kind/run.json"),
         serde_json::to_string(&tare_bench::fixture::compared()).unwrap(),

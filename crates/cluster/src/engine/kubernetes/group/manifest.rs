@@ -17,7 +17,10 @@ use k8s_openapi::{
 };
 
 use super::{
-    super::pod::{self, NAME_LABEL},
+    super::{
+        confinement::{self, Confinement},
+        pod::{self, NAME_LABEL},
+    },
     GroupPlan,
 };
 use crate::{engine::EngineError, machines::MachineClass};
@@ -37,6 +40,7 @@ const WEIGHT_MAX: i32 = 100;
 #[derive(Debug)]
 pub(super) struct Part<'a> {
     pub(super) kind: &'static str,
+    pub(super) confinement: Confinement,
     pub(super) job: String,
     pub(super) class: &'a MachineClass,
     pub(super) pods: usize,
@@ -50,6 +54,7 @@ pub(super) struct Part<'a> {
 pub(super) fn service(plan: &GroupPlan) -> Option<Part<'_>> {
     plan.service.as_ref().map(|service| Part {
         kind: "service",
+        confinement: confinement::SERVICE,
         job: format!("tare-{}-service", plan.name),
         class: &service.class,
         pods: 1,
@@ -64,6 +69,7 @@ pub(super) fn generators<'a>(plan: &'a GroupPlan, command: &'a [String]) -> Vec<
     let parts = (1..).zip(&plan.generators);
     let part = |(number, (class, pods)): (usize, &'a (MachineClass, usize))| Part {
         kind: "generator",
+        confinement: confinement::GENERATOR,
         job: format!("tare-{}-generators-{number}", plan.name),
         class,
         pods: *pods,
@@ -102,13 +108,13 @@ pub(super) fn job(plan: &GroupPlan, part: &Part<'_>) -> Result<Job, EngineError>
                     annotations: Some(pod::undisturbed()),
                     ..ObjectMeta::default()
                 }),
-                spec: Some(PodSpec {
+                spec: Some(part.confinement.of(PodSpec {
                     active_deadline_seconds: Some(ends_within_s),
                     termination_grace_period_seconds: Some(GRACE_S),
                     affinity: Some(apart(&plan.name)),
                     containers: vec![container(plan, part)?],
                     ..pod::on_nodes(part.class)
-                }),
+                })),
             },
             ..JobSpec::default()
         }),
