@@ -102,8 +102,8 @@ impl NamedCommand {
         all.filter(|command| !command.words.is_empty()).collect()
     }
 
-    /// The same command, seen from a folder above.
-    fn from_above(&self, way: &Path) -> NamedCommand {
+    /// The same command of a folder that lies at `way` below the one that is allowed.
+    fn below(&self, way: &Path) -> NamedCommand {
         NamedCommand { folder: way.join(&self.folder), ..self.clone() }
     }
 }
@@ -129,7 +129,7 @@ impl Trust {
         let is_allowed = |command: &NamedCommand| {
             allowed.iter().any(|(above, allowed)| {
                 let way = folder.strip_prefix(above).unwrap_or(Path::new(""));
-                allowed.commands.contains(&command.from_above(way))
+                allowed.commands.contains(&command.below(way))
             })
         };
         let new: BTreeSet<NamedCommand> =

@@ -94,7 +94,6 @@ mod tests {
             load: LoadOptions::new(Some(16), None),
             build: Some("npm ci".to_owned()),
             is_learned: true,
-            build: None,
             service_folder: PathBuf::from("/shop"),
             commits: vec!["a".to_owned(), "b".to_owned()],
         }
