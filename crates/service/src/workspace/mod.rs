@@ -335,9 +335,9 @@ mod tests {
         std::fs::create_dir(top.join(".git")).unwrap();
         let workspace = open(&top).unwrap();
         let mut service = workspace.catalogue.get("shop").unwrap().clone();
-        service.folder = PathBuf::from("/home/revisions/1a2b");
+        service.folder = PathBuf::from("/tare/revisions/1a2b");
         assert_eq!(workspace.unit_of_trust(&service), service.folder, "a folder elsewhere is itself");
-        service.apart = Some(Apart::new(&top, Path::new("/home/builds"), []).into());
+        service.apart = Some(Apart::new(&top, Path::new("/tare/builds"), []).into());
         assert_eq!(workspace.unit_of_trust(&service), top);
         assert_eq!(workspace.not_allowed([&service]), BTreeSet::from([top]));
     }
