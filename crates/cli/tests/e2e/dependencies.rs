@@ -182,23 +182,23 @@ const GO: &str = "\
 package main
 
 import (
-	\"net/http\"
-	\"os\"
-	\"runtime/debug\"
+    \"net/http\"
+    \"os\"
+    \"runtime/debug\"
 
-	_ \"rsc.io/sampler\"
+    _ \"rsc.io/sampler\"
 )
 
 func main() {
-	http.HandleFunc(\"/\", func(w http.ResponseWriter, r *http.Request) {
-		info, _ := debug.ReadBuildInfo()
-		for _, module := range info.Deps {
-			if module.Path == \"rsc.io/sampler\" {
-				w.Write([]byte(module.Version))
-			}
-		}
-	})
-	http.ListenAndServe(\"127.0.0.1:\"+os.Getenv(\"PORT\"), nil)
+    http.HandleFunc(\"/\", func(w http.ResponseWriter, r *http.Request) {
+        info, _ := debug.ReadBuildInfo()
+        for _, module := range info.Deps {
+            if module.Path == \"rsc.io/sampler\" {
+                w.Write([]byte(module.Version))
+            }
+        }
+    })
+    http.ListenAndServe(\"127.0.0.1:\"+os.Getenv(\"PORT\"), nil)
 }
 ";
 

@@ -12,15 +12,15 @@ mod variables;
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use tare_host::process::InUse;
 
-use crate::{catalogue::Service, install::ENVIRONMENTS};
 use files::Whose;
 use variables::Variables;
 
+/// The names that people give a virtual environment of Python, the usual one first.
+pub(crate) const ENVIRONMENTS: [&str; 4] = [".venv", "venv", "env", ".env"];
 /// Beside the files of a repository, what Tare writes about it.
 const OWN: &str = ".tare";
 
@@ -132,7 +132,7 @@ impl Apart {
 
     /// What a process of the service in `place` gets of variables, and what it does not inherit. The virtual environment of its own
     /// tree comes first.
-    fn environment(&self, place: &Path, tree: &Path) -> (Vec<(String, String)>, Vec<String>) {
+    pub(crate) fn environment(&self, place: &Path, tree: &Path) -> (Vec<(String, String)>, Vec<String>) {
         let Variables { set, unset, path, .. } = &self.variables;
         let mut set = set.clone();
         let folders = place.ancestors().take_while(|folder| folder.starts_with(tree));
@@ -223,27 +223,7 @@ impl Apart {
     }
 }
 
-impl Service {
-    /// The variables of its processes: those that are set, and those that they do not inherit.
-    pub(crate) fn environment(&self) -> (Vec<(String, String)>, Vec<String>) {
-        let (set, unset) = self.step_environment();
-        (set.into_iter().chain(self.run.env.clone()).collect(), unset)
-    }
-
-    /// The same for a step of its build, which the variables of `[run]` are not for.
-    pub(crate) fn step_environment(&self) -> (Vec<(String, String)>, Vec<String>) {
-        let of = |apart: &Arc<Apart>| apart.environment(&self.place, self.tree());
-        self.apart.as_ref().map(of).unwrap_or_default()
-    }
-
-    /// All that it was built from and with, where it runs.
-    pub(crate) fn tree(&self) -> &Path {
-        let levels = self.within_build_root().components().count();
-        self.place.ancestors().nth(levels).unwrap_or(&self.place)
-    }
-}
-
-/// Whether a relative path climbs out of a tree from so many folders below its top.
+/// Whether a relative path climbs out of a tree from `levels` folders below its top.
 fn climbs_above(word: &str, levels: usize) -> bool {
     let mut depth = i64::try_from(levels).unwrap_or(i64::MAX);
     word.starts_with("../")

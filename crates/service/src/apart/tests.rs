@@ -114,7 +114,7 @@ fn what_processes_work_with_is_theirs_or_the_systems() {
     let own = apart(&work, &trees, &[]);
     let tree = trees.join("1");
     let prove = |path: &Path| {
-        let files = ["/usr/bin/node".into(), "/root/.nvm/v20/bin/node".into(), path.to_owned()].into();
+        let files = ["/usr/bin/node".into(), "/u/.nvm/v20/bin/node".into(), path.to_owned()].into();
         let in_use = InUse { files, ..InUse::default() };
         let of_service = [tree.clone(), work.join("out/logs"), work.join("out/table")];
         own.prove(&in_use, &of_service, &[]).map_err(|error| error.to_string())
@@ -125,8 +125,8 @@ fn what_processes_work_with_is_theirs_or_the_systems() {
         work.join("out/logs/a.stdout"),
         work.join("out/table"),
         "/usr/lib/python3/dist-packages/a.so".into(),
-        "/root/.nvm/v20/lib/node_modules/npm/a.node".into(),
-        "/root/go/pkg/mod/a@v1/gems/a.so".into(),
+        "/u/.nvm/v20/lib/node_modules/npm/a.node".into(),
+        "/u/go/pkg/mod/a@v1/gems/a.so".into(),
         "/srv/data.db".into(),
     ] {
         assert_eq!(prove(&fine), Ok(()), "{fine:?}");
@@ -135,8 +135,8 @@ fn what_processes_work_with_is_theirs_or_the_systems() {
         (work.join("node_modules/a/a.node"), "is of your work tree"),
         (work.clone(), "is of your work tree"),
         (trees.join("2/node_modules/a/a.node"), "is of another revision"),
-        ("/root/.local/lib/python3.11/site-packages/a.so".into(), "is a package outside of its tree"),
-        ("/home/u/node_modules/a/a.node".into(), "is a package outside of its tree"),
+        ("/u/.local/lib/python3.11/site-packages/a.so".into(), "is a package outside of its tree"),
+        ("/u/node_modules/a/a.node".into(), "is a package outside of its tree"),
     ] {
         let refused = prove(&foreign).unwrap_err();
         let wanted = format!("it works with {}, which {whose}: ", foreign.display());

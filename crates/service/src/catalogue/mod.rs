@@ -2,6 +2,7 @@
 //! built-in reference. Starts nothing and builds nothing.
 
 pub(crate) mod command;
+mod environment;
 mod manifest;
 mod offered;
 mod outside;

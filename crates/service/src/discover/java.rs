@@ -49,7 +49,7 @@ fn of_gradle(folder: &Path, (file, script): (&str, String)) -> Guess {
     Guess { what: framework(&script).to_owned(), file: PathBuf::from(file), build, command }
 }
 
-fn steps(found: Option<install::Found>) -> Vec<Step> {
+fn steps(found: Option<install::InFolder>) -> Vec<Step> {
     found.map(|found| found.steps).unwrap_or_default()
 }
 

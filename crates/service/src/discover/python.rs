@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Guess, sources, text};
-use crate::{catalogue::Step, install};
+use crate::{apart, catalogue::Step, install};
 
 /// What makes the application object, the framework, and the server of it. `{app}` is its place.
 const APPLICATIONS: [(&str, &str, &str); 8] = [
@@ -68,7 +68,7 @@ impl Environment {
             return Environment::Made(found.steps);
         }
         let there =
-            install::ENVIRONMENTS.into_iter().find(|name| folder.join(name).join("pyvenv.cfg").exists());
+            apart::ENVIRONMENTS.into_iter().find(|name| folder.join(name).join("pyvenv.cfg").exists());
         there.map_or(Environment::Installed, Environment::There)
     }
 

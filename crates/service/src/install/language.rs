@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Found, node, others, python};
+use super::{InFolder, node, others, python};
 use crate::catalogue::Requirement;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Language {
     }
 
     /// What installs the packages of a folder from its lock file; absent if there is none, or nothing to install.
-    pub(super) fn install(self, folder: &Path, words: &[&str]) -> Option<Found> {
+    pub(super) fn install(self, folder: &Path, words: &[&str]) -> Option<InFolder> {
         match self {
             Language::Node => node::locked(folder),
             Language::Python => {

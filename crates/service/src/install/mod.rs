@@ -19,7 +19,7 @@ pub use locked::{Change, changes};
 pub(crate) use node::install as of_node;
 pub(crate) use others::{of_go, of_gradle, of_maven, of_ruby, of_rust};
 pub use outside::check as check_paths;
-pub(crate) use python::{ENVIRONMENTS, install as of_python};
+pub(crate) use python::install as of_python;
 
 /// What installs the packages of one language.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,7 +135,7 @@ fn of_language(
 }
 
 /// What was found in `folder`, as the service in `within` has it.
-fn install(language: Language, found: Found, folder: &Path, within: &Path) -> Install {
+fn install(language: Language, found: InFolder, folder: &Path, within: &Path) -> Install {
     let levels = within.components().count() - folder.components().count();
     let steps = found.steps.into_iter().map(|step| above(step, levels)).collect();
     Install {
@@ -146,7 +146,7 @@ fn install(language: Language, found: Found, folder: &Path, within: &Path) -> In
     }
 }
 
-/// The step so many folders above that of the service.
+/// The step `levels` folders above that of the service.
 fn above(step: Step, levels: usize) -> Step {
     if levels == 0 {
         return step;
@@ -163,15 +163,15 @@ fn quoted(word: &str) -> String {
 
 /// What one folder has.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct InFolder {
     pub lock: &'static str,
     pub steps: Vec<Step>,
     pub unpinned: Vec<String>,
 }
 
-impl Found {
-    fn new(lock: &'static str, steps: Vec<Step>) -> Found {
-        Found { lock, steps, unpinned: Vec::new() }
+impl InFolder {
+    fn new(lock: &'static str, steps: Vec<Step>) -> InFolder {
+        InFolder { lock, steps, unpinned: Vec::new() }
     }
 }
 

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use serde_json::Value;
 
-use super::{Found, offline, online};
+use super::{InFolder, offline, online};
 
 pub(super) const FILE: &str = "package.json";
 /// In the order in which they count. That of npm is often left over where another tool is used.
@@ -18,7 +18,7 @@ const LOCKS: [(&str, &str); 6] = [
 ];
 
 /// By the lock file, or by `npm install` where there is none; then what the package builds by itself.
-pub(crate) fn install(folder: &Path) -> Option<Found> {
+pub(crate) fn install(folder: &Path) -> Option<InFolder> {
     let package = package(folder)?;
     let builds = package["scripts"]["build"].is_string();
     if !needs(&package) && !builds {
@@ -31,11 +31,11 @@ pub(crate) fn install(folder: &Path) -> Option<Found> {
         && fs::read_to_string(folder.join(lock)).is_ok_and(|text| text.contains("__metadata:"));
     let install = if is_berry { "yarn install --immutable" } else { install };
     let script = builds.then(|| offline("npm run build"));
-    Some(Found::new(lock, [online(install)].into_iter().chain(script).collect()))
+    Some(InFolder::new(lock, [online(install)].into_iter().chain(script).collect()))
 }
 
 /// By a lock file only.
-pub(super) fn locked(folder: &Path) -> Option<Found> {
+pub(super) fn locked(folder: &Path) -> Option<InFolder> {
     install(folder).filter(|found| found.lock != FILE)
 }
 

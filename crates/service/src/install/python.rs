@@ -2,13 +2,12 @@
 
 use std::{fs, path::Path};
 
-use super::{Found, offline, online};
+use super::{InFolder, offline, online};
+use crate::apart::ENVIRONMENTS;
 
 const REQUIREMENTS: &str = "requirements.txt";
 /// The usual folder of a virtual environment.
 const ENVIRONMENT: &str = ".venv";
-/// The names that people give it.
-pub(crate) const ENVIRONMENTS: [&str; 4] = [ENVIRONMENT, "venv", "env", ".env"];
 
 /// The virtual environment in whose folder of programs `word` lies, such as that of `venv/bin/uvicorn`.
 pub(super) fn environment(word: &str) -> Option<&str> {
@@ -17,25 +16,25 @@ pub(super) fn environment(word: &str) -> Option<&str> {
 }
 
 /// By the lock file, into the environment of this name.
-pub(crate) fn install(folder: &Path, environment: Option<&str>) -> Option<Found> {
+pub(crate) fn install(folder: &Path, environment: Option<&str>) -> Option<InFolder> {
     let has = |name: &str| folder.join(name).is_file();
     let environment = environment.unwrap_or(ENVIRONMENT);
     Some(match () {
         () if has("uv.lock") && environment == ENVIRONMENT => {
-            Found::new("uv.lock", vec![online("uv sync --frozen")])
+            InFolder::new("uv.lock", vec![online("uv sync --frozen")])
         }
         () if has("uv.lock") => {
             let sync = format!("env UV_PROJECT_ENVIRONMENT={environment} uv sync --frozen");
-            Found::new("uv.lock", vec![online(&sync)])
+            InFolder::new("uv.lock", vec![online(&sync)])
         }
         () if has("poetry.lock") => {
             let install = "env POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction";
-            Found::new("poetry.lock", vec![online(install)])
+            InFolder::new("poetry.lock", vec![online(install)])
         }
         () if has("Pipfile.lock") => {
-            Found::new("Pipfile.lock", vec![online("env PIPENV_VENV_IN_PROJECT=1 pipenv sync")])
+            InFolder::new("Pipfile.lock", vec![online("env PIPENV_VENV_IN_PROJECT=1 pipenv sync")])
         }
-        () if has(REQUIREMENTS) => Found {
+        () if has(REQUIREMENTS) => InFolder {
             lock: REQUIREMENTS,
             steps: vec![
                 offline(&format!("python3 -m venv {environment}")),
