@@ -217,7 +217,8 @@ mod tests {
     #[test]
     fn each_format_names_its_packages_and_versions() {
         let texts = |of: &dyn Fn(&str) -> String| [of("4.19.2"), of("5.3.0")];
-        let all: [(&str, &str, &dyn Fn(&str) -> String); 16] = [
+        type OfVersion<'a> = &'a dyn Fn(&str) -> String;
+        let all: [(&str, &str, OfVersion<'_>); 16] = [
             ("package-lock.json", "express", &|v| {
                 format!(
                     r#"{{"packages": {{"": {{"version": "1"}}, "node_modules/express": {{"version": "{v}"}}}}}}"#
