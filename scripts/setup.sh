@@ -54,7 +54,7 @@ kind=all # or `bench` or `test`, as the first argument says
 # The services that `make test` builds: crates/cli/tests/e2e/readme/catalogue.rs reads this line.
 readonly test_services=(gorilla-mux net-http node-http raw-echo)
 # What tests need beside services and the database: quick ones, which are those of `make test`, and the others.
-readonly for_quick_tests=(lint script manual cluster) for_other_tests=(crosscheck page export packages kubernetes)
+readonly for_quick_tests=(lint script manual cluster) for_other_tests=(crosscheck page export kubernetes)
 
 is_in() { [[ " ${*:2} " == *" $1 "* ]]; } # WORD WORDS...
 is_wanted() { # WHO
@@ -88,9 +88,8 @@ need() { # WHO COMMAND PACKAGES, where WHO is a service, a kind of tests, or `ta
 rust_is_here() { rust_dir >/dev/null; }
 go_is_here() { is_new go version "$go_wanted"; }
 locust_is_here() { command -v locust; }
-uv_is_here() { command -v uv; }
 venv_is_here() {
-    { go_is_here && { [[ $kind != all ]] || { locust_is_here && otava_is_here && uv_is_here; }; }; } || python3 -m ensurepip --version
+    { go_is_here && { [[ $kind != all ]] || { locust_is_here && otava_is_here; }; }; } || python3 -m ensurepip --version
 }
 otava_is_here() { command -v otava; }
 benchstat_is_here() { command -v benchstat; }
@@ -140,8 +139,6 @@ list_needs() {
     need export otava_is_here ''
     need export go_is_here ''
     need export benchstat_is_here ''
-    need packages venv_is_here 'python3 python3-venv'
-    need packages uv_is_here ''
     need cluster slurm_is_here 'slurmctld slurmd slurm-client munge'
     ! tests_want_kubernetes >/dev/null ||
         need kubernetes kubernetes_is_here 'etcd-server containerd runc containernetworking-plugins iptables iproute2'
@@ -314,11 +311,6 @@ install_otava() {
     python_environment consumers || return
     ln -sf "$PWD/$tools/consumers/bin/otava" "$tools/bin/"
 }
-install_uv() {
-    say "installing uv into $tools/uv"
-    python_environment uv || return
-    ln -sf "$PWD/$tools/uv/bin/uv" "$tools/bin/"
-}
 install_benchstat() {
     say "installing benchstat into $tools/bin"
     mkdir -p "$tools/bin" && GOBIN=$PWD/$tools/bin go install "golang.org/x/perf/cmd/benchstat@$benchstat_wanted" >&2
@@ -348,7 +340,7 @@ install_others() {
     for i in "${missing[@]}"; do
         name=${need_command[i]%_is_here}
         case $name in
-            go | dotnet | locust | otava | uv | benchstat | web) "install_$name" || say "not installed: $name" ;;
+            go | dotnet | locust | otava | benchstat | web) "install_$name" || say "not installed: $name" ;;
         esac
     done
 }
