@@ -1,45 +1,48 @@
 //! `tare init`: a repository that Tare has never seen, and what it has afterwards.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
-use crate::support::{Ended, PROGRAM, start};
+use crate::support::{Ended, PROGRAM, checkout, start};
 
 fn tare(folder: &Path, words: &[&str]) -> Ended {
     start(folder, words).end()
 }
 
 /// A repository whose service is started as its authors wrote it down.
-fn repository(mode: &str) -> tempfile::TempDir {
-    let folder = tempfile::Builder::new().prefix("shop").tempdir().unwrap();
+fn repository(mode: &str) -> (tempfile::TempDir, PathBuf) {
+    let (folder, root) = checkout("shop");
     let procfile = format!("web: FAKE={mode} {}\n", PROGRAM.display());
-    fs::write(folder.path().join("Procfile"), procfile).unwrap();
-    folder
+    fs::write(root.join("Procfile"), procfile).unwrap();
+    (folder, root)
 }
 
 #[test]
 fn what_does_not_work_is_said_and_nothing_is_written() {
-    let folder = tempfile::tempdir().unwrap();
-    let ended = tare(folder.path(), &["init"]).expect(1);
+    let (_empty, empty) = checkout("empty");
+    let ended = tare(&empty, &["init"]).expect(1);
     assert!(ended.stderr.contains("nothing here says how a service is started"), "{ended}");
-    let ended = tare(folder.path(), &["init", "--command", "no-such-program serve"]).expect(1);
+    let ended = tare(&empty, &["init", "--command", "no-such-program serve"]).expect(1);
     assert!(ended.stderr.contains("trying `no-such-program serve`\nthat does not work: "), "{ended}");
     assert!(ended.stderr.contains("the service did not answer in any of these ways"), "{ended}");
-    let repository = repository("correct");
-    let ended = tare(repository.path(), &["init", "--get", "/nowhere"]).expect(1);
+    let (_folder, repository) = repository("correct");
+    let ended = tare(&repository, &["init", "--get", "/nowhere"]).expect(1);
     assert!(ended.stderr.contains("give --get a path that it serves"), "{ended}");
     // Of a document only what the service has is asked for.
     let document = "openapi: 3.0.0\ninfo: {title: a, version: '1'}\npaths:\n  /nowhere: {get: {responses: {'200': {description: a}}}}\n  \
                     /: {get: {responses: {'200': {description: a}}}}\n";
-    fs::write(repository.path().join("openapi.yaml"), document).unwrap();
-    let ended = tare(repository.path(), &["init", "--name", "shop", "--no-compare"]).expect(0);
+    fs::write(repository.join("openapi.yaml"), document).unwrap();
+    let ended = tare(&repository, &["init", "--name", "shop", "--no-compare"]).expect(0);
     assert!(
         ended.stderr.contains("left out: ") && ended.stderr.contains("GET /nowhere is answered"),
         "{ended}"
     );
-    fs::remove_file(repository.path().join("tare.toml")).unwrap();
-    let ended = tare(repository.path(), &["init", "--dry-run"]).expect(0);
+    fs::remove_file(repository.join("tare.toml")).unwrap();
+    let ended = tare(&repository, &["init", "--dry-run"]).expect(0);
     assert!(ended.stdout.starts_with("the process \"web\" (Procfile)\n    FAKE=correct "), "{ended}");
-    assert!(!repository.path().join("tare.toml").exists() && !folder.path().join("tare.toml").exists());
+    assert!(!repository.join("tare.toml").exists() && !empty.join("tare.toml").exists());
 }
 
 /// A service that has no `/`, and an OpenAPI document of itself.
@@ -59,11 +62,11 @@ fn a_service_that_describes_itself_is_asked_what_to_ask() {
     if !tare_host::fixture::has_program("a service that describes itself", "node") {
         return;
     }
-    let folder = tempfile::Builder::new().prefix("shop").tempdir().unwrap();
-    fs::write(folder.path().join("server.js"), SELF_DESCRIBED).unwrap();
-    fs::write(folder.path().join("Procfile"), "web: node server.js\n").unwrap();
-    let ended = tare(folder.path(), &["init", "--name", "shop", "--no-compare"]).expect(0);
+    let (_folder, root) = checkout("shop");
+    fs::write(root.join("server.js"), SELF_DESCRIBED).unwrap();
+    fs::write(root.join("Procfile"), "web: node server.js\n").unwrap();
+    let ended = tare(&root, &["init", "--name", "shop", "--no-compare"]).expect(0);
     assert!(ended.stderr.contains("the service's OpenAPI document at /openapi.json says"), "{ended}");
-    let contract = fs::read_to_string(folder.path().join("tare/shop.toml")).unwrap();
+    let contract = fs::read_to_string(root.join("tare/shop.toml")).unwrap();
     assert!(contract.contains("\"/items/7\""), "{contract}");
 }

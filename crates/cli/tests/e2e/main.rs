@@ -9,6 +9,7 @@ mod bisect;
 mod broken;
 mod build;
 mod cheats;
+mod clean_clones;
 mod cluster;
 mod compare;
 mod cores;

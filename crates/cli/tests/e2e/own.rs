@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::support::{Ended, PROGRAM, Workspace, git, home, start};
+use crate::support::{Ended, PROGRAM, Workspace, checkout, git, home, start};
 
 /// The command of a fake service in this mode.
 fn command(mode: &str) -> String {
@@ -132,11 +132,7 @@ fn experiments_have_names_and_other_catalogues_take_part() {
 
 /// A repository of a service that answers slower on the branch `topic`.
 fn repository() -> (tempfile::TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().join("checkout");
-    for folder in [&root, &folder.path().join("home")] {
-        fs::create_dir(folder).unwrap();
-    }
+    let (folder, root) = checkout("checkout");
     git(&root, &["init", "--quiet", "--initial-branch=main"]);
     for (mode, branch) in [("correct", "main"), ("burns-cpu", "topic")] {
         let text = format!("#!/bin/sh\nFAKE={mode} exec {}\n", PROGRAM.display());

@@ -10,7 +10,7 @@ use std::{
 use tare_host::fixture::has_program;
 use tempfile::TempDir;
 
-use crate::support::{Ended, Running, USUAL, free_port, git, start, within};
+use crate::support::{Ended, Running, USUAL, checkout, free_port, git, start, within};
 
 /// One item, after some work.
 const SERVER: &str = r#"
@@ -55,11 +55,7 @@ impl Shop {
         if !has_program(test, "node") {
             return None;
         }
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("shop");
-        for folder in [&path, &folder.path().join("home")] {
-            fs::create_dir(folder).unwrap();
-        }
+        let (folder, path) = checkout("shop");
         let shop = Shop { path, _folder: folder };
         shop.write("server.js", &Version::Cheap.source());
         Some(shop)

@@ -41,6 +41,16 @@ pub struct Ended {
     pub stderr: String,
 }
 
+/// A folder of this name, and one beside it for builds and revisions.
+pub fn checkout(name: &str) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join(name);
+    for folder in [&root, &folder.path().join("home")] {
+        fs::create_dir(folder).unwrap();
+    }
+    (folder, root)
+}
+
 /// Where builds and revisions of a folder lie: beside it if there is such a place, since revisions are not taken out into the
 /// repository that they are of.
 pub fn home(folder: &Path) -> PathBuf {

@@ -8,7 +8,7 @@ mod workspace;
 
 pub use command::{Ended, Running, USUAL, start};
 #[allow(unused_imports, reason = "only the end-to-end tests use it")]
-pub use command::{home, start_under};
+pub use command::{checkout, home, start_under};
 #[allow(unused_imports, reason = "only the end-to-end tests use it")]
 pub use fake::Fake;
 pub use fake::PROGRAM;

@@ -8,7 +8,7 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{Ended, Fake, Running, fake, start};
+use super::{Ended, Fake, Running, checkout, fake, start};
 
 const MANIFEST: &str = r#"format    = "1.0"
 name      = "NAME"
@@ -88,11 +88,7 @@ pub struct Workspace {
 impl Workspace {
     /// With services of these names and modes.
     pub fn new(services: &[(&str, &str)]) -> Workspace {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().join("checkout");
-        for folder in [&root, &folder.path().join("home")] {
-            fs::create_dir(folder).unwrap();
-        }
+        let (folder, root) = checkout("checkout");
         let workspace = Workspace { root, _folder: folder };
         for entry in fs::read_dir(real_root().join("contracts")).unwrap() {
             let path = entry.unwrap().path();
