@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt, io::Write, os::unix::fs::OpenOptionsExt, p
 /// What a new token is drawn from.
 const RANDOM_BYTES: usize = 32;
 const DIGITS: usize = 2 * RANDOM_BYTES;
-/// Of 32 random bytes fewer are different with a probability below 10^-22. Words, dates and repeated digits have fewer.
+/// 32 random bytes have fewer different ones with a probability below 10^-22. Words, dates and repeated digits have fewer.
 const DIFFERENT_BYTES_MIN: usize = 12;
 
 /// A secret that controller and agents share. It is a random number: an attacker that connects to an agent can test guesses offline.

@@ -117,7 +117,7 @@ mod tests {
 
     use super::*;
 
-    /// Of a token with the bytes from `first` on.
+    /// Takes the bytes of a token from `first` on.
     fn key(first: u8) -> PushKey {
         PushKey::of(&Token::parse(&digits(first)).unwrap())
     }

@@ -18,7 +18,7 @@ pub struct InUse {
 }
 
 impl InUse {
-    /// Of these processes; one that ends meanwhile has nothing more.
+    /// Reads these processes; one that ends meanwhile adds nothing.
     pub(super) fn by(pids: &[u32]) -> InUse {
         let mut found = InUse::default();
         for pid in pids {

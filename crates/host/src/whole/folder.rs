@@ -33,7 +33,7 @@ pub enum WholeFolderError {
 pub struct WholeFolder {
     place: PathBuf,
     beside: PathBuf,
-    /// Of the folder that is there, and of the new one: whoever looks at the place finds one of both, also while they change places.
+    /// Exchanges the folder that is there with the new one: a reader finds one of both, also while they change places.
     _locks: Vec<File>,
 }
 

@@ -60,7 +60,7 @@ pub(super) fn packages_elsewhere(file: &Path, homes: &[PathBuf]) -> bool {
     is_of_packages(file) && !is_shared(file) && !homes.iter().any(|home| file.starts_with(home))
 }
 
-/// Of a link among the packages of a tree: it may lead within the tree, to the system and to caches.
+/// Where a link among the packages of a tree leads: within the tree, to the system and to caches is allowed.
 pub(super) fn of_packages(link: &Path, to: &Path, tree: &Path) -> Option<Whose> {
     let inner = link.strip_prefix(tree).unwrap_or(link);
     (inner.components().any(|part| part.as_os_str() == "node_modules")

@@ -81,7 +81,7 @@ impl Apart {
         &self.work_tree
     }
 
-    /// Of a revision whose tree lies in `folder`, with those of others.
+    /// Says that this is a revision whose tree lies in `folder`, beside those of others.
     pub fn among(&mut self, folder: &Path) {
         self.trees = Some(files::resolved(folder));
     }

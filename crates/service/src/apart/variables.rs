@@ -59,7 +59,7 @@ pub(super) struct Variables {
 }
 
 impl Variables {
-    /// Of the environment `all`, what leads neither into the work tree nor to packages that all revisions would share.
+    /// Keeps what leads neither into the work tree nor to packages that all revisions would share.
     pub(super) fn new(work_tree: &Path, all: impl IntoIterator<Item = (String, String)>) -> Variables {
         let all: Vec<(String, String)> = all.into_iter().collect();
         let environment =

@@ -30,7 +30,7 @@ struct TreeEntry {
     mode: String,
     /// The hash of its content, in hexadecimal digits.
     id: String,
-    /// Of its content; a submodule has none.
+    /// The size of its content; a submodule has none.
     bytes: Option<u64>,
     path: PathBuf,
 }

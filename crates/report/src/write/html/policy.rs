@@ -8,10 +8,10 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 
 use super::{CHARTS, SCRIPT, STYLE};
 
-/// Of a page that opens from disk: it asks nothing of a network.
+/// For a page that opens from disk: it asks nothing of a network.
 pub(super) static ALONE: LazyLock<String> = LazyLock::new(|| policy(""));
 
-/// Of a page that comes from `tare serve`, which it asks for what is new.
+/// For a page that comes from `tare serve`, which it asks for what is new.
 pub static SERVED: LazyLock<String> = LazyLock::new(|| policy(" connect-src 'self';"));
 
 fn policy(connect: &str) -> String {
