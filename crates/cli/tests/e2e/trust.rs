@@ -39,6 +39,7 @@ fn commands_of_files_run_once_they_are_allowed_and_not_before() {
         &["run", "experiments/tiny.toml", "--out", "out"],
         &["compare", "honest", "raw-socket"],
         &["slo", "honest", "--slo", "p99=10ms"],
+        &["list", "--aspects"],
         &["list", "--aspects", "--measure"],
     ] {
         let ended = tare(&workspace, words).expect(1);

@@ -25,7 +25,7 @@ use crate::{
     exit::Outcome,
     output::{look, paint, print_either, table},
     progress::Progress,
-    workspace,
+    trust, workspace,
 };
 
 /// Long licences are cut in the table, and whole in JSON.
@@ -43,6 +43,8 @@ struct FootprintLine {
 }
 
 pub(super) fn run(workspace: &Workspace, rows: &[Row], measure: bool, json: bool) -> anyhow::Result<Outcome> {
+    // Cargo and Go are asked in the folders of services, where a file may say which program they become.
+    trust::ask(workspace, rows.iter().map(|row| &row.service))?;
     let releases = Releases::load(&workspace.root)?;
     let kept = Kept::new(&workspace.scratch("aspects"));
     let outcome = if measure { measure_all(workspace, rows, &kept)? } else { Outcome::Fine };
