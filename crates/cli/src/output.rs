@@ -62,6 +62,12 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     write().with_context(|| format!("cannot write {}", path.display()))
 }
 
+/// Writes a file of this name into a folder. A link that stands in its place is replaced, and not followed: the user named the folder alone.
+pub(crate) fn write_in(folder: &Path, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
+    let path = folder.join(name);
+    whole::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))
+}
+
 /// Writes files into a folder: a disk that is full for one of them leaves all as they were.
 pub(crate) fn write_files(folder: &Path, files: &[(&str, &[u8])]) -> anyhow::Result<()> {
     let files: Vec<(PathBuf, &[u8])> =

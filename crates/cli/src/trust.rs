@@ -36,17 +36,23 @@ pub(crate) fn ask<'s>(
     Ok(())
 }
 
-fn refusal(TrustQuestion { folder, new, gone }: &TrustQuestion) -> String {
+fn refusal(asked: &TrustQuestion) -> String {
+    let TrustQuestion { folder, new, gone } = asked;
     let first = |commands: &BTreeSet<NamedCommand>| commands.first().map(line).unwrap_or_default();
     let which = match gone.is_empty() {
         true => format!("such as `{}`", first(new)),
         false => format!("such as `{}` in place of `{}`", first(new), first(gone)),
     };
-    format!(
-        "{folder}: its files name commands that have not been allowed on this machine, {which}; `tare trust --show` prints them, \
-         and `tare trust {folder}` allows them (or `--trust` for one command, TARE_TRUST=1 in CI)",
-        folder = folder.display(),
-    )
+    let folder = folder.display();
+    let way = match ["tare.toml", "service.toml"].iter().any(|name| asked.folder.join(name).is_file()) {
+        true => format!(
+            "`tare trust --show {folder}` prints them, and `tare trust {folder}` allows them (or `--trust` for one command, \
+             TARE_TRUST=1 in CI)"
+        ),
+        // What Tare found out by itself, such as how packages are installed, stands in no file that it could show.
+        false => "`--trust` allows them for one command (TARE_TRUST=1 in CI)".to_owned(),
+    };
+    format!("{folder}: its files name commands that have not been allowed on this machine, {which}; {way}")
 }
 
 fn question(TrustQuestion { folder, new, gone }: &TrustQuestion) -> String {
@@ -62,7 +68,8 @@ fn question(TrustQuestion { folder, new, gone }: &TrustQuestion) -> String {
         let _a_string_takes_it = writeln!(text, "{line}");
     }
     if lines.len() > SHOWN {
-        let _a_string_takes_it = writeln!(text, "  and {} others: tare trust --show", lines.len() - SHOWN);
+        let _a_string_takes_it =
+            writeln!(text, "  and {} others: tare trust --show {}", lines.len() - SHOWN, folder.display());
     }
     text + "Run them, now and later? [y/N]"
 }
@@ -142,7 +149,7 @@ mod tests {
           services/shop: builds: make 5
           services/shop: builds: make 6
           services/shop: builds: make 7
-          and 2 others: tare trust --show
+          and 2 others: tare trust --show /repositories/shop
         Run them, now and later? [y/N]
         ");
         let refused = refusal(&asked);
@@ -152,7 +159,7 @@ mod tests {
         );
         assert!(
             refused.contains("such as `services/shop: builds: make 0`; ")
-                && refused.contains("`tare trust /repositories/shop` allows them"),
+                && refused.contains("`--trust` allows them for one command"),
             "{refused}"
         );
     }

@@ -78,12 +78,37 @@ pub enum FolderError {
     /// Another process writes into it.
     #[error("{}: another tare is measuring into it; wait until it has ended, or stop it", path.display())]
     Busy { path: PathBuf },
+    /// A run that a repository brings could have one.
+    #[error("{}: is a symbolic link, and a run is written into its own folder alone: remove it", path.display())]
+    Link { path: PathBuf },
 }
 
 /// A folder that no other Tare writes into until this is dropped.
 #[derive(Debug)]
 pub struct Reserved {
     _lock: File,
+}
+
+/// What is written through a link lies elsewhere. The folder itself may be one: the user named it. It may also hold other things,
+/// such as the packages of a project, in which a run writes nothing.
+fn refuse_links(folder: &Path) -> Result<(), FolderError> {
+    const FOLDERS: [&str; 3] = ["contracts", "histograms", "services"];
+    let at = |source| FolderError::Io { path: folder.to_owned(), source };
+    let all =
+        |folder: &Path| fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>).map_err(at);
+    let mut entries = all(folder)?;
+    entries
+        .retain(|entry| entry.path().is_symlink() || FOLDERS.iter().any(|name| entry.file_name() == *name));
+    while let Some(entry) = entries.pop() {
+        let kind = entry.file_type().map_err(at)?;
+        if kind.is_symlink() {
+            return Err(FolderError::Link { path: entry.path() });
+        }
+        if kind.is_dir() {
+            entries.extend(all(&entry.path())?);
+        }
+    }
+    Ok(())
 }
 
 /// Makes the folder of a new run, and keeps others out: what is built and verified leaves files there before there is a journal.
@@ -93,6 +118,7 @@ pub struct Reserved {
 pub fn reserve(path: &Path) -> Result<Reserved, FolderError> {
     let at = |source| FolderError::Io { path: path.to_owned(), source };
     fs::create_dir_all(path).map_err(at)?;
+    refuse_links(path)?;
     let folder = File::open(path).map_err(at)?;
     lock(&folder, path)?;
     match path.join("run.json").exists() {
@@ -155,6 +181,7 @@ impl RunFolder {
             let (path, found) = (path.to_owned(), run.header.format.clone());
             return Err(FolderError::Format { path, found });
         }
+        refuse_links(path)?;
         let journal = journal_path(path);
         let at = |source| FolderError::Io { path: journal.clone(), source };
         let file = OpenOptions::new().create(true).append(true).open(&journal).map_err(at)?;
@@ -280,6 +307,24 @@ mod tests {
 
     fn failed_in(block: usize, reason: &str) -> Record {
         Record::Failed(Failed { block, row: 0, reason: reason.to_owned() })
+    }
+
+    #[test]
+    fn nothing_is_written_through_a_link() {
+        use std::os::unix::fs::symlink;
+        let (run, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        for way in ["journal.ndjson", "services", "services/shop/stderr.log", "histograms/shop"] {
+            let link = run.path().join(way);
+            fs::create_dir_all(link.parent().unwrap()).unwrap();
+            symlink(elsewhere.path(), &link).unwrap();
+            let refused = reserve(run.path()).unwrap_err();
+            assert!(matches!(&refused, FolderError::Link { path } if *path == link), "{way}: {refused}");
+            fs::remove_file(&link).unwrap();
+            let _there_may_be_none = fs::remove_dir_all(run.path().join("services"));
+        }
+        fs::create_dir_all(run.path().join("node_modules/.bin")).unwrap();
+        symlink("../a/cli.js", run.path().join("node_modules/.bin/a")).unwrap();
+        reserve(run.path()).expect("links in folders of others are theirs");
     }
 
     fn any_record() -> impl Strategy<Value = Record> {

@@ -182,6 +182,6 @@ fn line(finding: &Finding) -> String {
 
 fn keep(folder: &std::path::Path, certificate: &Certificate) -> anyhow::Result<()> {
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-    output::write_file(&folder.join("certificate.txt"), certificate.text().as_bytes())?;
-    output::write_file(&folder.join("certificate.json"), &seal::DOCUMENT.seal(output::json(certificate)?))
+    output::write_in(folder, "certificate.txt", certificate.text().as_bytes())?;
+    output::write_in(folder, "certificate.json", &seal::DOCUMENT.seal(output::json(certificate)?))
 }

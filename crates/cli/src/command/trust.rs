@@ -32,8 +32,8 @@ pub(crate) struct Args {
     /// The repository, or the folder of one service [default: the repository of the current folder]
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Print the commands that the files of the current repository name, with their variables, and allow nothing
-    #[arg(long, conflicts_with_all = ["folder", "list", "remove"])]
+    /// Print the commands that its files name, with their variables, and allow nothing
+    #[arg(long, conflicts_with_all = ["list", "remove"])]
     show: bool,
     /// Print the folders that are allowed
     #[arg(long, conflicts_with_all = ["folder", "remove"])]
@@ -54,7 +54,7 @@ struct Changed {
 
 pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     if args.show {
-        let workspace = global.open()?;
+        let workspace = of_folder(global, args.folder.as_deref())?;
         let named = workspace.named_commands(&workspace.catalogue.services);
         let commands: Vec<&NamedCommand> = named.values().flatten().collect();
         print_either(args.json, &commands, || {
@@ -86,10 +86,7 @@ fn forbid(global: &Global, args: &Args) -> anyhow::Result<(PathBuf, String)> {
 
 /// Allows what the files of the folder name now.
 fn allow(global: &Global, args: &Args) -> anyhow::Result<(PathBuf, String)> {
-    let workspace = match &args.folder {
-        None => global.open()?,
-        Some(folder) => of_folder(global, folder)?,
-    };
+    let workspace = of_folder(global, args.folder.as_deref())?;
     let folder = args.folder.clone().unwrap_or_else(|| workspace.root.clone());
     let named = workspace.named_commands(&workspace.catalogue.services);
     ensure!(!named.is_empty(), "{}: no file of it names a command that Tare would run", folder.display());
@@ -102,7 +99,8 @@ fn allow(global: &Global, args: &Args) -> anyhow::Result<(PathBuf, String)> {
 }
 
 /// A repository, or one service in a folder of its own.
-fn of_folder(global: &Global, folder: &Path) -> anyhow::Result<Workspace> {
+fn of_folder(global: &Global, folder: Option<&Path>) -> anyhow::Result<Workspace> {
+    let Some(folder) = folder else { return global.open() };
     if folder.join("service.toml").is_file() {
         let path = std::path::absolute(folder).with_context(|| folder.display().to_string())?;
         return global.open_with(&[path.display().to_string()]);

@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
-use crate::support::{Ended, Workspace, git, manifest, start_under};
+use crate::support::{Ended, Workspace, checkout, git, manifest, start_under};
 
 /// Without what allows everything in the other tests.
 fn tare(folder: &Path, words: &[&str]) -> Ended {
@@ -103,4 +103,22 @@ fn what_a_pull_changes_is_asked_for_again() {
     );
     let shown = tare(root, &["trust", "--show"]).expect(0);
     assert!(shown.stdout.contains("LD_PRELOAD=./evil.so "), "{shown}");
+}
+
+#[test]
+fn a_service_in_a_folder_of_its_own_is_allowed_by_itself() {
+    let (_folder, root) = checkout("anywhere");
+    fs::create_dir(root.join("shop")).unwrap();
+    fs::write(root.join("shop/service.toml"), manifest("shop", "correct")).unwrap();
+    let verify = ["verify", "./shop", "--contract", "hello"];
+    let refused = tare(&root, &verify).expect(1);
+    let shop = root.join("shop").canonicalize().unwrap();
+    for words in [&["trust", "--show"][..], &["trust"]] {
+        let command = format!("`tare {} {}`", words.join(" "), shop.display());
+        assert!(refused.stderr.contains(&command), "{refused}");
+        tare(&root, &[words, &[shop.to_str().unwrap()]].concat()).expect(0);
+    }
+    tare(&root, &verify).expect(0);
+    let empty = tare(&root, &["trust", "."]).expect(1);
+    assert!(empty.stderr.contains("has no tare.toml"), "{empty}");
 }

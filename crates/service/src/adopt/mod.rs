@@ -97,6 +97,8 @@ pub enum AdoptError {
     NoPodman,
     #[error("{}: it is there already", path.display())]
     Taken { path: PathBuf },
+    #[error("{}: is a symbolic link: name the folder that it leads to by --into", path.display())]
+    Link { path: PathBuf },
     #[error("{}: {source}", path.display())]
     Write { path: PathBuf, source: io::Error },
 }

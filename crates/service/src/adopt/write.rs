@@ -7,6 +7,7 @@ use std::{
 };
 
 use super::{AdoptError, Adopted, context::ENTRY};
+use crate::workspace::link_on_the_way;
 
 /// What no build is made from.
 const LEFT_OUT: [&str; 4] = [".git", "node_modules", "target", "__pycache__"];
@@ -25,6 +26,11 @@ impl Adopted {
         let folder = self.folder(into);
         if folder.symlink_metadata().is_ok() {
             return Err(AdoptError::Taken { path: folder });
+        }
+        // A folder by its full path was named by the user; on the way of another, a repository may have a link.
+        let named = into.is_relative().then(|| link_on_the_way(Path::new(""), into)).flatten();
+        if let Some(path) = named {
+            return Err(AdoptError::Link { path });
         }
         let written = self.put(&folder);
         written.map_err(|source| {
@@ -45,6 +51,13 @@ impl Adopted {
         }
         for (from, to) in &self.beyond {
             let to = folder.join(to);
+            // A link that was copied with the entry may lead anywhere.
+            if let Some(link) = link_on_the_way(folder, &to) {
+                return Err(io::Error::other(format!(
+                    "{} is a symbolic link, and is not written through",
+                    link.display()
+                )));
+            }
             fs::create_dir_all(to.parent().unwrap_or(folder))?;
             copy(from, &to)?;
         }

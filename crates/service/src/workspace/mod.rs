@@ -36,6 +36,8 @@ pub struct Workspace {
     /// For what is written about this repository.
     own: PathBuf,
     home: PathBuf,
+    /// A `tare.toml` says what there is.
+    has_project: bool,
     /// The user allows whatever files say, for this one command.
     pub trusts_all: bool,
 }
@@ -97,6 +99,7 @@ impl Workspace {
             adopted: BTreeMap::new(),
             own: folder,
             home: home.to_owned(),
+            has_project: root.project.is_some(),
             trusts_all: false,
         })
     }
@@ -224,7 +227,8 @@ impl Workspace {
         let mut named: BTreeMap<PathBuf, BTreeSet<NamedCommand>> = BTreeMap::new();
         for service in services {
             let folder = shelf.origin(&service.folder).unwrap_or_else(|| service.folder.clone());
-            let unit = if folder.starts_with(&self.root) { &self.root } else { &folder };
+            let is_of_root = self.has_project && folder.starts_with(&self.root);
+            let unit = if is_of_root { &self.root } else { &folder };
             let commands = NamedCommand::all(service, folder.strip_prefix(unit).unwrap_or(Path::new("")));
             if !commands.is_empty() {
                 named.entry(unit.clone()).or_default().extend(commands);

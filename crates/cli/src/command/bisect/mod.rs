@@ -39,7 +39,7 @@ use super::{
 };
 use crate::{
     exit::Outcome,
-    output::{Format, json, print, print_either, write_file},
+    output::{Format, json, print, print_either, write_in},
     workspace::Global,
 };
 use output::{Bisected, Step};
@@ -201,7 +201,7 @@ impl Search {
         search.measured(Subject::Ends, &label, &both.found)?;
         let steps = self.search(&mut search)?;
         let bisected = Bisected::new(&self.commits, self.question.metric, &both, &steps, &search);
-        write_file(&self.folder.join(FILE), json(&bisected)?.as_bytes())?;
+        write_in(&self.folder, FILE, json(&bisected)?.as_bytes())?;
         print_either(self.start.format() == Format::Json, &bisected, || bisected.text())?;
         let folder = self.folder.display();
         tare_host::tell!("stored in {folder}: a run for each step");

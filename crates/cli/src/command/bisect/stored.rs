@@ -8,7 +8,7 @@ use tare_bench::metric::Metric;
 
 use crate::{
     command::load_options::LoadOptions,
-    output::{json, write_file},
+    output::{json, write_in},
 };
 
 const FILE: &str = "asked.json";
@@ -48,7 +48,7 @@ impl StoredQuestion {
 
     pub(super) fn write(&self, folder: &Path) -> anyhow::Result<()> {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-        write_file(&folder.join(FILE), json(self)?.as_bytes())
+        write_in(folder, FILE, json(self)?.as_bytes())
     }
 
     pub(super) fn read(folder: &Path) -> anyhow::Result<StoredQuestion> {

@@ -28,10 +28,10 @@ pub(crate) fn keep(run: &Path, say: impl FnOnce(&str)) -> anyhow::Result<Documen
         _ => {}
     }
     let document = gather(run)?;
-    output::write_file(&run.join(MARKDOWN), markdown::brief(&document).as_bytes())?;
-    output::write_file(&run.join(kept::NAME), json::json(&document).as_bytes())?;
+    output::write_in(run, MARKDOWN, markdown::brief(&document).as_bytes())?;
+    output::write_in(run, kept::NAME, json::json(&document).as_bytes())?;
     let page = html::html(&document).map_err(anyhow::Error::from);
-    if let Err(error) = page.and_then(|page| output::write_file(&run.join(NAME), page.as_bytes())) {
+    if let Err(error) = page.and_then(|page| output::write_in(run, NAME, page.as_bytes())) {
         let (words, run) = (output::paint("33", "no page:"), run.display());
         say(&format!("{words} {error:#}; the run is kept, and `tare report {run}` tries again"));
     }
