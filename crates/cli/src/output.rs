@@ -62,7 +62,8 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     write().with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Writes a file of this name into a folder. A link that stands in its place is replaced, and not followed: the user named the folder alone.
+/// Writes a file of this name into a folder. A link that stands in its place is replaced, and not followed: the user named the
+/// folder alone.
 pub(crate) fn write_in(folder: &Path, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
     let path = folder.join(name);
     whole::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))
