@@ -87,7 +87,7 @@ fn mistakes_are_found_before_anything_is_submitted() {
     assert_snapshot!(line("plan experiments/tiny.toml --on machines.toml -- --seed 3"), @"error: --seed: a job has this from its list, or cannot have it");
     assert_snapshot!(line("plan experiments/tiny.toml --on machines.toml -- --services rwa-socket"), @r#"error: --services: unknown service "rwa-socket"; did you mean "raw-socket"?"#);
     assert_snapshot!(line("plan experiments/long.toml --on short.toml"), @r#"error: class "small": its time limit of 1 min 00 s is over before a job has measured for about 2 min 02 s"#);
-    assert_snapshot!(line("plan experiments/tiny.toml --on machines.toml --revisions a..b"), @"error: --revisions: `git rev-parse --verify --quiet --end-of-options a^{commit}` failed in ROOT: fatal: not a git repository (or any of the parent directories): .git");
+    assert_snapshot!(line("plan experiments/tiny.toml --on machines.toml --revisions a..b"), @"error: --revisions: ROOT: is in no git repository");
     assert_snapshot!(line("submit machines.toml --engine slurm --store store"), @"error: machines.toml:1: is no head of a job list: expected ident");
     assert_snapshot!(line("status ."), @r#"error: .: not the folder of a batch (it has no readable "batch.json"): No such file or directory (os error 2)"#);
     assert_snapshot!(line("collect no/such/batch"), @r#"error: no/such/batch: not the folder of a batch (it has no readable "batch.json"): No such file or directory (os error 2)"#);

@@ -295,7 +295,7 @@ fn on_slurm_jobs_push_and_need_no_folder() {
     let name = batch.file_name().unwrap().to_str().unwrap().to_owned();
     for entry in fs::read_dir("/tmp").unwrap().flatten() {
         if entry.file_name().to_string_lossy().starts_with(&format!("{name}-")) {
-            fs::remove_file(entry.path()).unwrap();
+            fs::remove_dir_all(entry.path()).unwrap();
         }
     }
 }
