@@ -1,27 +1,32 @@
 //! `tare bisect` and `tare history`: where a cost changed, in a repository that the test makes. What they decide is shown without
 //! time, in tare-analysis.
 
-use std::{fs, path::Path, process::Command, time::Duration};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
 
 use rustix::process::Signal;
 use serde_json::Value;
 
 use tare_host::fixture::has_program;
 
-use crate::support::{PROGRAM, git, journal, rows, send, start, within};
+use crate::support::{PROGRAM, checkout, git, journal, rows, send, start, within};
 
 /// A commit for each mode of the service.
-fn repository(modes: &[&str]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    git(folder.path(), &["init", "--quiet", "--initial-branch=main"]);
+fn repository(modes: &[&str]) -> (tempfile::TempDir, PathBuf) {
+    let (folder, root) = checkout("shop");
+    git(&root, &["init", "--quiet", "--initial-branch=main"]);
     for (number, mode) in modes.iter().enumerate() {
         let text = format!("#!/bin/sh\n# {number}\nFAKE={mode} exec {}\n", PROGRAM.display());
-        fs::write(folder.path().join("serve.sh"), text).unwrap();
-        git(folder.path(), &["add", "."]);
-        git(folder.path(), &["commit", "--quiet", "-m", &format!("{number}: {mode}")]);
+        fs::write(root.join("serve.sh"), text).unwrap();
+        git(&root, &["add", "."]);
+        git(&root, &["commit", "--quiet", "-m", &format!("{number}: {mode}")]);
     }
-    git(folder.path(), &["tag", "old", &format!("HEAD~{}", modes.len() - 1)]);
-    folder
+    git(&root, &["tag", "old", &format!("HEAD~{}", modes.len() - 1)]);
+    (folder, root)
 }
 
 /// The subjects of the commits that are the first bad one, or may be.
@@ -35,8 +40,8 @@ pub(crate) fn first_bad(found: &Value) -> Vec<&str> {
 
 #[test]
 fn a_bisection_that_was_killed_goes_on_with_the_steps_that_are_known() {
-    let repository = repository(&["correct", "burns-cpu", "burns-cpu"]);
-    let folder = repository.path();
+    let (_folder, root) = repository(&["correct", "burns-cpu", "burns-cpu"]);
+    let folder = root.as_path();
     let found = folder.join("found");
     let words = ["bisect", "old", "HEAD", "sh serve.sh", "--get", "/", "--budget", "60s", "--out", "found"];
     let mut tare = start(folder, &words);
@@ -74,8 +79,8 @@ fn commit(folder: &Path, name: &str) -> String {
 
 #[test]
 fn ends_that_are_turned_round_are_refused() {
-    let repository = repository(&["correct", "burns-cpu"]);
-    let turned = start(repository.path(), &["bisect", "HEAD", "old", "sh serve.sh"]).end().expect(1);
+    let (_folder, repository) = repository(&["correct", "burns-cpu"]);
+    let turned = start(&repository, &["bisect", "HEAD", "old", "sh serve.sh"]).end().expect(1);
     assert!(turned.stderr.contains("\"HEAD\" does not come before \"old\""), "{turned}");
 }
 

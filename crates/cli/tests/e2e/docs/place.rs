@@ -39,6 +39,8 @@ const MACHINES: &str = "format = \"1.0\"\n[[class]]\nname = \"x86\"\ncpus = 2\n\
 
 pub struct Place {
     folder: TempDir,
+    /// For builds and revisions, which do not lie in the repository.
+    cache: TempDir,
     server: Child,
     port: u16,
 }
@@ -92,7 +94,7 @@ impl Place {
         server.arg("server.js").current_dir(root).env("PORT", port.to_string()).stdout(Stdio::null());
         let server = server.spawn().unwrap();
         assert!(within(USUAL, || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()));
-        Place { folder, server, port }
+        Place { folder, cache: tempfile::tempdir().unwrap(), server, port }
     }
 
     /// Runs all of a fence; the error names its first line that fails, and what it printed.
@@ -107,7 +109,7 @@ impl Place {
         let mut bash = Command::new("bash");
         bash.arg("-c").arg(script).current_dir(root).stdin(Stdio::null());
         bash.env("PATH", path(root)).env("PLACE", root).env("ROOT", real_root());
-        bash.env("TARE", env!("CARGO_BIN_EXE_tare")).env("TARE_HOME", root.join("home/cache"));
+        bash.env("TARE", env!("CARGO_BIN_EXE_tare")).env("TARE_HOME", self.cache.path());
         bash.env("TARE_TRUST", "1");
         bash.env("HOME", root.join("home")).env_remove("TARE_ROOT");
         let ended = bash.output().unwrap();
