@@ -33,9 +33,19 @@ impl Checkout {
     /// The repository is not laid out as git does it, or its files cannot be written.
     pub fn of(folder: &Path, shelf: &Shelf) -> Result<Checkout, RevisionError> {
         if checked_out(folder).is_ok_and(|(_, has_changed)| !has_changed) {
-            let revision = take_out(folder, "HEAD", shelf, None)?;
-            let folder = revision.place.to_path_buf();
-            return Ok(Checkout { folder, is_head: true, _files: Files::Taken { _place: revision.place } });
+            match take_out(folder, "HEAD", shelf, None) {
+                Ok(revision) => {
+                    let folder = revision.place.to_path_buf();
+                    return Ok(Checkout {
+                        folder,
+                        is_head: true,
+                        _files: Files::Taken { _place: revision.place },
+                    });
+                }
+                // The whole folder is in no commit yet.
+                Err(RevisionError::NoFile { .. }) => {}
+                Err(error) => return Err(error),
+            }
         }
         let (top, path) = match Repository::around(folder) {
             Ok(repository) => (repository.top, repository.path),
@@ -89,6 +99,15 @@ mod tests {
         git(&["add", "."]);
         git(&["commit", "--quiet", "-m", "one"]);
         assert_eq!(look(), (true, "one".to_owned()));
+        let new = root.path().join("new");
+        fs::create_dir(&new).unwrap();
+        fs::write(new.join("server.py"), "new").unwrap();
+        let checkout = Checkout::of(&new, &shelf).unwrap();
+        assert!(
+            !checkout.is_head && checkout.folder.join("server.py").is_file(),
+            "a folder that is in no commit"
+        );
+        drop(checkout);
         write("server.py", "two");
         assert_eq!(look(), (false, "two".to_owned()), "a change that is in no commit");
         let left = fs::read_dir(shelf.folder()).unwrap().flatten();

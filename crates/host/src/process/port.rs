@@ -2,11 +2,15 @@
 
 use super::procfs::{self, Process};
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use std::fmt;
 use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// The process that listens on a port, as far as it is visible.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,12 +45,32 @@ pub fn free_port() -> u16 {
     for _ in 0..room {
         let step = NEXT.fetch_add(1, Ordering::Relaxed);
         let port = LOWEST + start.wrapping_add(step) % room;
-        if can_listen(port) {
+        if can_listen(port) && is_reserved(port) {
             return port;
         }
     }
     let any = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr());
     any.map_or(0, |address| address.port())
+}
+
+/// Reserves a port among all processes of Tare: a service takes seconds until it listens, in which another would find the port free.
+/// False if another has it. A name of an abstract socket is given back however its process ends.
+fn is_reserved(port: u16) -> bool {
+    /// Newer ones replace the oldest: what was handed out before is listened on, or was given up.
+    const KEPT: usize = 16;
+    static RESERVED: Mutex<VecDeque<UnixDatagram>> = Mutex::new(VecDeque::new());
+    let bound = SocketAddr::from_abstract_name(format!("tare-port-{port}"))
+        .and_then(|name| UnixDatagram::bind_addr(&name));
+    match bound {
+        Ok(name) => {
+            let mut reserved = RESERVED.lock().unwrap_or_else(PoisonError::into_inner);
+            reserved.truncate(KEPT - 1);
+            reserved.push_front(name);
+            true
+        }
+        // Where no name can be had, such as for want of files, a port is as good as it is found.
+        Err(error) => error.kind() != io::ErrorKind::AddrInUse,
+    }
 }
 
 /// The process that listens on this port of 127.0.0.1, if there is one.
@@ -149,6 +173,14 @@ mod tests {
         let (one, two) = (free_port(), free_port());
         assert_ne!(one, two);
         assert_eq!(port_in_use(one), None);
+    }
+
+    #[test]
+    fn a_port_that_another_process_has_reserved_is_not_handed_out() {
+        let port = free_port();
+        assert!(!is_reserved(port), "its name is taken");
+        assert!((0..40).all(|_| free_port() != port));
+        assert!(is_reserved(port), "in the meantime others were handed out");
     }
 
     #[test]

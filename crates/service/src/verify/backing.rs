@@ -18,8 +18,10 @@ const TIMES: u64 = 3;
 
 /// Between two looks at what was counted.
 const PAUSE: Duration = Duration::from_millis(10);
+/// Pauses without a statement after which none is expected: on a machine with other work one pause is not enough.
+const PAUSES_QUIET: usize = 3;
 /// A service may ask its database all the time.
-const PAUSES_MAX: usize = 20;
+const PAUSES_MAX: usize = 40;
 
 /// A result for each request that says what it takes, and for each that changes something.
 pub(crate) fn backing(
@@ -65,13 +67,16 @@ fn one_request(
     if wrong.is_empty() { Ok(None) } else { Err(Failure::without_wire(wrong)) }
 }
 
-/// What was counted, once no more comes: a statement is counted when its cursor is closed, which may be after the answer.
+/// What was counted, once no more comes: a statement is counted when its cursor is closed, which may be after the answer. That
+/// nothing is there at once says nothing, so it is looked for again after a pause.
 fn settled(backing: &mut Backing) -> Result<BackingCounts, Failure> {
     let mut sum = BackingCounts::default();
+    let mut quiet = 0;
     for _ in 0..PAUSES_MAX {
         let before = sum;
         sum += backing.take_counts().map_err(|error| Failure::without_wire(error.to_string()))?;
-        if before == sum {
+        quiet = if before == sum { quiet + 1 } else { 0 };
+        if quiet == PAUSES_QUIET {
             break;
         }
         std::thread::sleep(PAUSE);
