@@ -66,9 +66,10 @@ impl Checkout {
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, process::Command};
+    use std::fs;
 
     use super::*;
+    use crate::git::fixture::git;
 
     #[test]
     fn what_git_ignores_is_not_there() {
@@ -88,12 +89,7 @@ mod tests {
             (checkout.is_head, fs::read_to_string(checkout.folder.join("server.py")).unwrap())
         };
         assert_eq!(look(), (false, "one".to_owned()), "no repository");
-        let git = |words: &[&str]| {
-            let user = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
-            let done =
-                Command::new("git").arg("-C").arg(root.path()).args(user).args(words).status().unwrap();
-            assert!(done.success());
-        };
+        let git = |words: &[&str]| git(root.path(), words);
         git(&["init", "--quiet"]);
         assert_eq!(look(), (false, "one".to_owned()), "no commit");
         git(&["add", "."]);

@@ -109,7 +109,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-fn exchange() -> Exchange {
+pub(super) fn exchange() -> Exchange {
     Exchange {
         request: b"GET / HTTP/1.1\r\nHost: x\r\n\r\n".to_vec(),
         is_head: false,

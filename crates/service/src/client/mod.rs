@@ -406,22 +406,11 @@ mod tests {
     };
 
     use proptest::prelude::*;
-    use tare_load::{Expected, ExpectedBody};
 
-    use super::*;
+    use super::{hostile::exchange, *};
 
     const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
     const LONG: Duration = Duration::from_secs(20);
-
-    fn exchange() -> Exchange {
-        Exchange {
-            request: b"GET / HTTP/1.1\r\nHost: x\r\n\r\n".to_vec(),
-            is_head: false,
-            expected: Expected { status: 200, body: ExpectedBody::Any },
-            name: "root".to_owned(),
-            step: None,
-        }
-    }
 
     /// What is found at a server that answers so, whatever it is sent.
     fn asked(

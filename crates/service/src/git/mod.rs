@@ -6,6 +6,8 @@
 //! configuration is the one that is written here, it has no hooks and no remotes, and only objects, references and the index are
 //! those of the repository. Those are data. The user's own configuration and that of the machine are not read either.
 
+#[cfg(test)]
+pub(crate) mod fixture;
 mod place;
 
 use std::{

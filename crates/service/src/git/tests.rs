@@ -1,15 +1,6 @@
 use std::{fs, os::unix::fs::symlink, process::Command};
 
-use super::*;
-
-/// Made by git as its user has it, for a test.
-fn git(folder: &Path, words: &[&str]) {
-    let user = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
-    let mut command = Command::new("git");
-    command.arg("-C").arg(folder).args(user).args(["-c", "protocol.file.allow=always"]).args(words);
-    let output = command.env("GIT_CONFIG_NOSYSTEM", "1").output().unwrap();
-    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
-}
+use super::{fixture::git, *};
 
 fn repository() -> tempfile::TempDir {
     let root = tempfile::tempdir().unwrap();

@@ -218,9 +218,10 @@ pub fn take_out(
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, process::Command};
+    use std::fs;
 
     use super::*;
+    use crate::git::fixture::git;
 
     /// A repository with two commits of `a/b`, and a change that is in none.
     fn repository() -> tempfile::TempDir {
@@ -230,12 +231,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         };
-        let git = |words: &[&str]| {
-            let user = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
-            let made =
-                Command::new("git").arg("-C").arg(root.path()).args(user).args(words).status().unwrap();
-            assert!(made.success(), "{words:?}");
-        };
+        let git = |words: &[&str]| git(root.path(), words);
         git(&["init", "--quiet", "--initial-branch=main"]);
         file("around", "one");
         git(&["add", "."]);

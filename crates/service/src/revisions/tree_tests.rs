@@ -1,20 +1,12 @@
-use std::process::Command;
-
 use proptest::prelude::*;
 
 use aws_lc_rs::digest;
 
 use super::*;
-use crate::revisions::{Shelf, hash::hex, take_out};
-
-fn git(folder: &Path, words: &[&str]) -> String {
-    let user = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
-    let mut command = Command::new("git");
-    command.arg("-C").arg(folder).args(user).args(["-c", "protocol.file.allow=always"]).args(words);
-    let output = command.env("GIT_CONFIG_NOSYSTEM", "1").output().unwrap();
-    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
-}
+use crate::{
+    git::fixture::git,
+    revisions::{Shelf, hash::hex, take_out},
+};
 
 fn write(root: &Path, name: &str, content: impl AsRef<[u8]>) {
     let path = root.join(name);

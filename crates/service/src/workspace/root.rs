@@ -1,9 +1,7 @@
 //! The folder that a command works in: the nearest one upwards with a `tare.toml`, or the current one.
 
 use std::{
-    env,
-    ffi::OsStr,
-    fs,
+    env, fs,
     path::{Path, PathBuf},
 };
 
@@ -18,6 +16,8 @@ use super::{
 const OWN: &str = ".tare";
 /// In it, where nothing says where caches lie.
 pub(super) const HOME: &str = "home";
+/// In it, a folder for each run.
+const RUNS: &str = "runs";
 
 #[derive(Debug)]
 pub struct Root {
@@ -83,7 +83,7 @@ impl Root {
 
     /// Where runs are stored.
     pub fn runs(&self) -> PathBuf {
-        self.folder.join(OWN).join("runs")
+        self.folder.join(OWN).join(RUNS)
     }
 
     /// Where a repository has runs: those of its user, and those that it comes with.
@@ -116,18 +116,22 @@ pub fn link_on_the_way(root: &Path, path: &Path) -> Option<PathBuf> {
 }
 
 /// A link in what Tare wrote at `own`, if that lies in the repository: a clone may bring one. Links in what services or
-/// installers made there are theirs: nothing of Tare's is written through them.
+/// installers made there are theirs: nothing of Tare's is written through them. A run is looked through by whoever continues it:
+/// there may be thousands, and every command comes here.
 pub(super) fn link_below(root: &Path, own: &Path) -> Option<PathBuf> {
-    /// A run has folders of its own: `runs/RUN/FOLDER/FILE`.
-    const DEPTH: usize = 4;
+    /// `verify/SERVICE/FILE`
+    const DEPTH: usize = 3;
     if !own.starts_with(root) {
         return None;
     }
-    let of_others = |name: &OsStr| [HOME, "revisions", "tools"].iter().any(|other| name == *other);
+    let (home, runs) = (own.join(HOME), own.join(RUNS));
+    let of_others = [home, own.join("revisions"), own.join("tools")];
     let mut walk = WalkBuilder::new(own);
     walk.standard_filters(false).max_depth(Some(DEPTH));
     walk.filter_entry(move |entry| {
-        entry.depth() != 1 || entry.path_is_symlink() || !of_others(entry.file_name())
+        let is_looked_into =
+            entry.path().parent() != Some(&*runs) && !of_others.iter().any(|other| other == entry.path());
+        entry.path_is_symlink() || is_looked_into
     });
     let found = walk.build().filter_map(Result::ok).find(|entry| entry.path_is_symlink());
     link_on_the_way(root, own).or(found.map(ignore::DirEntry::into_path))
