@@ -188,6 +188,19 @@ mod tests {
     }
 
     #[test]
+    fn a_file_in_a_folder_takes_the_place_of_a_link_and_one_that_was_named_is_where_it_leads() {
+        let folder = tempfile::tempdir().unwrap();
+        let (target, link) = (folder.path().join("target"), folder.path().join("report.md"));
+        fs::write(&target, "of the user").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        write_file(&link, b"named").unwrap();
+        assert!(link.is_symlink() && fs::read(&target).unwrap() == b"named");
+        write_in(folder.path(), "report.md", b"new").unwrap();
+        assert!(!link.is_symlink() && fs::read(&link).unwrap() == b"new");
+        assert_eq!(fs::read(&target).unwrap(), b"named", "nothing is written through the link");
+    }
+
+    #[test]
     fn a_locale_says_whether_there_are_signs_that_draw() {
         assert_eq!(["C.UTF-8", "de_DE.utf8", "C", "en_US"].map(is_utf8), [true, true, false, false]);
     }

@@ -23,6 +23,9 @@ const DEVIATION_MAX: f64 = 0.5;
 /// evidence -- neighbours`). Papadakis has one on either side. Written out, since a power may have another last digit in another build.
 const WEIGHTS: [f64; 4] = [0.7, 0.49, 0.343, 0.2401];
 
+/// Covariates that differ by less than this differ by rounding: logarithms of times and counts are below 50, and have 15 digits.
+const COVARIATE_DIFFERENCE_MIN: f64 = 1e-12;
+
 /// One value, by its place in time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moment {
@@ -101,7 +104,9 @@ fn slope(values: &[Option<Moment>], deviations: &[f64], covariates: &[f64]) -> f
             square += (covariates[*place] - x).powi(2);
         }
     }
-    if square > 0.0 { (product / square).clamp(0.0, 1.0) } else { 0.0 }
+    // Covariates that are equal but for rounding say nothing: their slope would be one of last digits.
+    let least = values.len() as f64 * COVARIATE_DIFFERENCE_MIN.powi(2);
+    if square > least { (product / square).clamp(0.0, 1.0) } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -189,6 +194,21 @@ mod tests {
             [0.0, 0.0],
             "a series is not its own neighbour"
         );
+    }
+
+    /// Series 2 has one neighbour of another series, which is in the middle of its own: all covariates are 0, but for rounding.
+    #[test]
+    fn rounding_has_no_slope() {
+        let logs = [(2, 0.7685517271577583), (2, 0.7163893043853438), (0, 0.0), (2, 0.0)];
+        let with = |shift: f64| -> Vec<Option<Moment>> {
+            let log = |series: usize, log: f64| log + if series == 2 { shift } else { 0.0 };
+            logs.iter()
+                .map(|(series, own)| Some(Moment { series: *series, log: log(*series, *own) }))
+                .collect()
+        };
+        for shift in [0.0, 2.353875266960054, -1.0, 0.1] {
+            assert_eq!(explained(&with(shift)), [0.0; 4], "{shift}");
+        }
     }
 
     proptest::proptest! {

@@ -181,18 +181,31 @@ pub(super) fn folder_with(controller: Option<&str>, file: &str) -> Result<PathBu
 /// Prefers the group of this process, to which systemd may have delegated write access, to the root of the mount.
 fn usable(mounts: &str, own: &str, controller: Option<&str>, file: &str) -> Result<PathBuf, String> {
     let version = controller.map_or_else(|| "cgroup v2".into(), |name| format!("cgroup v1 {name:?}"));
-    let Some((mount, root)) = mount(mounts, controller) else {
+    let Some([own, mount]) = places(mounts, own, controller) else {
         return Err(format!("{version} is not mounted"));
     };
-    let inside = own_path(own, controller)
-        .and_then(|path| path.strip_prefix(&root).map(|rest| rest.trim_start_matches('/').to_string()))
-        .filter(|path| !path.is_empty() && !path.split('/').any(|part| part == ".."));
-    let own = inside.map_or_else(|| mount.clone(), |inside| mount.join(inside));
     match try_folder(&own, file) {
         Err(_) if own != mount => try_folder(&mount, file).map(|()| mount),
         result => result.map(|()| own),
     }
     .map_err(|reason| format!("{version}: {reason}"))
+}
+
+/// The group of this process and the root of the mount, which are the same folder where it has no group of its own.
+fn places(mounts: &str, own: &str, controller: Option<&str>) -> Option<[PathBuf; 2]> {
+    let (mount, root) = mount(mounts, controller)?;
+    let inside = own_path(own, controller)
+        .and_then(|path| path.strip_prefix(&root).map(|rest| rest.trim_start_matches('/').to_string()))
+        .filter(|path| !path.is_empty() && !path.split('/').any(|part| part == ".."));
+    Some([inside.map_or_else(|| mount.clone(), |inside| mount.join(inside)), mount])
+}
+
+/// Where a tare may have frozen its services, whichever freezer it chose: a process that another one froze cannot die.
+pub(super) fn freezers() -> Vec<PathBuf> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let of = |controller| places(&mounts, &own, controller).into_iter().flatten();
+    of(None).chain(of(Some("freezer"))).collect()
 }
 
 /// Makes a group in `parent`, checks that it has `file` and accepts processes, and removes it.

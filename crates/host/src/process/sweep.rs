@@ -8,6 +8,7 @@ use super::{folder, procfs, scratch_folder};
 use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -35,12 +36,17 @@ pub fn sweep(isolation: &Isolation) -> Swept {
 
 fn orphans(isolation: &Isolation) -> BTreeMap<String, Trace> {
     let mut found: BTreeMap<String, Trace> = BTreeMap::new();
-    for parent in isolation.parents() {
-        let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    // A tare that was killed may have had other means than this one, such as a freezer of version 1.
+    let own = isolation.parents().into_iter().map(Path::to_owned);
+    for parent in own.chain(cgroup::freezers()) {
+        let entries = fs::read_dir(&parent).into_iter().flatten().flatten();
         for name in entries.filter_map(|entry| entry.file_name().into_string().ok()) {
             let path = parent.join(&name);
             if is_orphan(&name) && !folder::pids(&path).contains(&0) {
-                trace(&mut found, name).folders.push(path);
+                let folders = &mut trace(&mut found, name).folders;
+                if !folders.contains(&path) {
+                    folders.push(path);
+                }
             }
         }
     }

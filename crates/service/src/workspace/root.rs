@@ -176,15 +176,23 @@ mod tests {
         let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let root = folder.path();
         let own = root.join(OWN);
-        for way in
-            [".tare", ".tare/runs", ".tare/builds/shop.log", ".tare/runs/r/run.json", ".tare/.gitignore"]
-        {
+        for way in [
+            ".tare",
+            ".tare/runs",
+            ".tare/builds/shop.log",
+            ".tare/runs/r",
+            ".tare/verify/a/b",
+            ".tare/.gitignore",
+        ] {
             let link = root.join(way);
             fs::create_dir_all(link.parent().unwrap()).unwrap();
             symlink(elsewhere.path(), &link).unwrap();
             assert_eq!(link_below(root, &own), Some(link), "{way}");
             fs::remove_file(root.join(way)).unwrap();
         }
+        fs::create_dir_all(own.join("runs/s")).unwrap();
+        symlink(elsewhere.path(), own.join("runs/s/journal.ndjson")).unwrap();
+        assert_eq!(link_below(root, &own), None, "who continues a run looks through it");
         fs::create_dir_all(own.join("tools/bin")).unwrap();
         symlink("x", own.join("tools/bin/y")).unwrap();
         assert_eq!(link_below(root, &own), None, "what is installed there is not Tare's");

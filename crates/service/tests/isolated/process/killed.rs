@@ -138,3 +138,19 @@ fn a_sweep_clears_what_tare_and_its_watchdog_have_left() {
         tare.wait().unwrap();
     }
 }
+
+#[test]
+fn a_sweep_thaws_what_a_tare_with_another_freezer_has_left() {
+    let _alone = WHOLE_MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(older) = KINDS.get(2).filter(|_| isolations().len() == KINDS.len()) else {
+        println!("skipped: a sweep by another freezer: this machine has one freezer");
+        return;
+    };
+    let (mut tare, pids) = stand_in("hold", older);
+    kill_9(pids[0]);
+    tare.kill().unwrap();
+    tare.wait().unwrap();
+    sweep(&Isolation::detect());
+    assert!(within(GRACE, || pids.iter().all(|&pid| !is_alive(pid))), "{pids:?}");
+    assert!(cgroups(tare.id()).is_empty());
+}
