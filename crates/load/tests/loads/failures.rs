@@ -135,7 +135,7 @@ fn meet_case(case: &Case, driver: DriverKind, load: &Load) -> RunReport {
     let settings = Settings { driver: DriverChoice::Only(driver), ..settings(serve(case.behave), 4, 2) };
     let mut generator = generator_of(settings, exchange(case.body.clone()));
     generator.open(4, seconds(2)).unwrap();
-    run(&mut generator, load)
+    if case.alone.is_empty() { run(&mut generator, load) } else { run_heard(&mut generator, load) }
 }
 
 #[test]
@@ -203,14 +203,14 @@ fn refused() {
 fn a_server_that_is_killed() {
     for driver in drivers() {
         for (kind, mut load, _) in loads() {
-            load.stop.after = tare_load::After::Time(ms(300));
+            load.stop.after = tare_load::After::Time(ms(1_000));
             let server = Server::example(12);
             let settings = Settings { driver: DriverChoice::Only(driver), ..settings(server.target, 20, 2) };
             let mut generator = generator_of(settings, hello());
             generator.open(20, seconds(2)).unwrap();
             let report = std::thread::scope(|scope| {
                 scope.spawn(|| {
-                    std::thread::sleep(ms(100));
+                    std::thread::sleep(ms(300));
                     server.signal(Signal::KILL);
                 });
                 run(&mut generator, &load)
@@ -242,7 +242,7 @@ fn a_stall_is_a_timeout_or_in_flight() {
         generator.open(4, seconds(1)).unwrap();
         let report = run(&mut generator, &load(100, 50));
         assert_eq!((report.total.tally.sent, report.total.tally.in_flight), (4, 4));
-        let impatient = Load { response_timeout: ms(40), ..load(200, 50) };
+        let impatient = Load { response_timeout: ms(40), ..load(600, 50) };
         let report = run(&mut generator, &impatient);
         only(&report, ResponseTimeout);
         let tally = &report.total.tally;
@@ -263,6 +263,6 @@ fn unsolicited_bytes() {
     let mut generator = generator(target, 2, 1);
     let _maybe_seen_while_opening = generator.open(2, seconds(1));
     std::thread::sleep(ms(50));
-    let tally = run(&mut generator, &load(50, 50)).total.tally;
+    let tally = run_heard(&mut generator, &load(50, 50)).total.tally;
     assert!(tally.connection_failed.get(Malformed) > 0 || tally.failed.total() > 0, "{tally:?}");
 }

@@ -21,16 +21,16 @@ fn all_is_answered_and_connections_live_on() {
         let mut generator = generator_of(settings, hello());
         generator.open(5, seconds(1)).unwrap();
         for _ in 0..3 {
-            let report = run(&mut generator, &load(50, 200));
+            let report = run(&mut generator, &counted(Quota::RequestsEach(20)));
             assert_eq!((report.driver.kind, report.threads), (driver, 2));
             let tally = report.total.tally;
-            assert!(tally.answered > 5, "{tally:?}");
+            assert_eq!(tally.answered, 5 * 20, "{tally:?}");
             assert_eq!((tally.failed.total(), tally.in_flight, tally.connects), (0, 0, 0));
             assert_eq!(tally.bytes_received, tally.answered * HELLO.len() as u64);
             assert_eq!(tally.bytes_sent, tally.sent * hello().request.len() as u64);
         }
         generator.close();
-        assert_eq!(run(&mut generator, &load(50, 200)).total.tally.connects, 5);
+        assert_eq!(run(&mut generator, &counted(Quota::RequestsEach(20))).total.tally.connects, 5);
     }
 }
 
@@ -46,9 +46,9 @@ fn a_generator_that_polls_works_for_a_part_of_its_time() {
         });
         let mut generator =
             generator_of(Settings { driver: DriverChoice::Only(driver), ..settings(target, 1, 1) }, hello());
-        let sleeping = run(&mut generator, &load(100, 200));
+        let sleeping = run(&mut generator, &load(400, 200));
         assert_eq!(sleeping.generator_polled_ns, 0);
-        let polling = run(&mut generator, &Load { waiting: Waiting::Poll, ..load(100, 200) });
+        let polling = run(&mut generator, &Load { waiting: Waiting::Poll, ..load(400, 200) });
         assert!(polling.total.tally.answered > 0);
         assert!(polling.generator_cpu_ns > 2 * sleeping.generator_cpu_ns, "{driver:?}: {polling:?}");
         assert!(polling.generator_polled_ns > polling.generator_busy_ns(), "{driver:?}: {polling:?}");
@@ -132,9 +132,9 @@ fn think_time_spaces_the_requests() {
     let mut generator = generator(serve(|mut peer| peer.always(HELLO)), 4, 1);
     generator.open(4, seconds(1)).unwrap();
     for think in [Think::Fixed(10_000_000), Think::Uniform { min_ns: 5_000_000, max_ns: 15_000_000 }] {
-        let thinking = Load { schedule: Schedule::Closed { think }, ..load(400, 100) };
+        let thinking = Load { schedule: Schedule::Closed { think }, ..load(2_000, 100) };
         let total = run(&mut generator, &thinking).total;
-        assert!((110..=170).contains(&total.tally.sent), "4 x 400 / 10 is 160, not {}", total.tally.sent);
+        assert!((550..=850).contains(&total.tally.sent), "4 x 2000 / 10 is 800, not {}", total.tally.sent);
         assert_eq!(total.schedule_lag.count(), total.tally.sent);
     }
 }
@@ -177,7 +177,7 @@ fn idle_connections_closed_between_runs_are_no_failures() {
     generator.open(3, seconds(1)).unwrap();
     for _ in 0..2 {
         std::thread::sleep(ms(100));
-        let tally = run(&mut generator, &load(20, 200)).total.tally;
+        let tally = run(&mut generator, &counted(Quota::RequestsEach(1))).total.tally;
         assert_eq!((tally.failed.total(), tally.connects), (0, 3), "{tally:?}");
     }
 }
@@ -205,8 +205,8 @@ fn every_connection_meets_every_exchange() {
     let pool = Arc::new(ExchangePool::new(vec![named("a"), named("b"), named("c")]));
     let mut generator = Generator::new(Settings { cpus: vec![0], ..settings(target, 2, 1) }, pool).unwrap();
     for pipeline in [1, 2, 8] {
-        let report = run(&mut generator, &Load { pipeline, ..load(50, 200) });
-        assert!(report.total.tally.answered >= 6);
+        let report = run(&mut generator, &Load { pipeline, ..counted(Quota::Requests(60)) });
+        assert_eq!(report.total.tally.answered, 60);
         assert_eq!(report.total.tally.failed.total(), 0, "{:?}", report.first_failure);
     }
     generator.set_pool(Arc::new(ExchangePool::new(vec![])));

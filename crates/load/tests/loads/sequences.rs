@@ -220,7 +220,7 @@ fn a_connection_that_closes_between_two_steps_is_a_failure_of_its_own() {
             })
         };
         for mut generator in generators(serve, 1) {
-            let report = run(&mut generator, &load(100, 500));
+            let report = run(&mut generator, &counted(Quota::Requests(20)));
             let cut = report.total.tally.connection_failed.get(Failure::CutSequence);
             assert!(cut > 0 || report.total.tally.failed.total() > 0, "{:?}", report.total.tally);
             assert!(!head.is_empty() || report.first_failure.is_some());

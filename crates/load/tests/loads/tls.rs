@@ -134,7 +134,7 @@ fn each_failure_in_its_own_class() {
     for driver in drivers() {
         for (name, behave, allowed) in cases {
             let target = serve_tls(server_config(HTTP_1), behave);
-            let report = run(&mut generator_by(driver, target, 3, hello()), &load(100, 300));
+            let report = run_heard(&mut generator_by(driver, target, 3, hello()), &load(100, 300));
             let tally = &report.total.tally;
             assert!(tally.failed.total() > 0, "{name}: {tally:?}");
             assert!(tally.failed.iter().all(|(failure, _)| allowed.contains(&failure)), "{name}: {tally:?}");
@@ -177,7 +177,7 @@ fn a_handshake_that_fails_has_its_reason() {
             let error = generator.open(2, seconds(5)).unwrap_err();
             assert_eq!((error.failure, error.open), (Failure::Tls, 0), "{error}");
             assert!(error.to_string().contains(reason), "{reason}: {error}");
-            let report = run(&mut generator, &load(60, 100));
+            let report = run_heard(&mut generator, &load(60, 100));
             let tally = &report.total.tally;
             assert_eq!(tally.sent, 0, "{tally:?}");
             assert!(tally.connection_failed.get(Failure::Tls) > 0, "{reason}: {tally:?}");
@@ -192,7 +192,7 @@ fn a_server_that_says_nothing_is_not_waited_for() {
         let begun = Instant::now();
         let error = generator.open(2, ms(200)).unwrap_err();
         assert_eq!(error.failure, Failure::ConnectTimeout, "{error}");
-        let patient = Load { connect_timeout: ms(50), ..load(200, 100) };
+        let patient = Load { connect_timeout: ms(50), ..load(500, 100) };
         let tally = run(&mut generator, &patient).total.tally;
         assert!(tally.connection_failed.get(Failure::ConnectTimeout) >= 2 && tally.sent == 0, "{tally:?}");
         assert!(begun.elapsed() < seconds(3));
