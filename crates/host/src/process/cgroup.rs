@@ -2,6 +2,7 @@
 //! No process is moved into it. It knows nothing of services; `tare doctor` prints its result.
 
 use super::folder;
+use super::procfs;
 use std::fmt;
 use std::fs;
 use std::io;
@@ -158,17 +159,45 @@ impl fmt::Display for Isolation {
     }
 }
 
-/// A name that no other group of this machine has: `tare-<pid of tare>-<n>`.
+/// A name that no other group of this machine has: `tare-<pid of tare>-<n>-<its PID namespace>`. A process of another namespace has
+/// other numbers, or is not seen at all, and containers can share folders of groups and `/dev/shm`.
 pub(super) fn new_name() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    format!("tare-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+    name(std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// The pid of the tare that made a group of this name; absent if it is not a name of ours.
-pub(super) fn maker(name: &str) -> Option<u32> {
-    let (pid, number) = name.strip_prefix("tare-")?.split_once('-')?;
+/// The name of the group with this number of a tare in the PID namespace of this process.
+pub(super) fn name(pid: u32, number: u64) -> String {
+    format!("tare-{pid}-{number}-{}", procfs::pid_namespace())
+}
+
+/// The tare that made a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Maker {
+    pub pid: u32,
+    /// The number of its PID namespace.
+    pub namespace: u64,
+}
+
+impl Maker {
+    /// Whether its PID is of the namespace that this process is in.
+    pub(super) fn is_here(self) -> bool {
+        self.namespace == procfs::pid_namespace()
+    }
+
+    /// Whether it is known to have died. Nothing is known of one in another namespace.
+    pub(super) fn is_dead(self) -> bool {
+        self.is_here() && !procfs::is_alive(self.pid)
+    }
+}
+
+/// Who made a group of this name; absent if it is not a name of ours.
+pub(super) fn maker(name: &str) -> Option<Maker> {
+    let mut parts = name.strip_prefix("tare-")?.split('-');
+    let (pid, number, namespace) = (parts.next()?, parts.next()?, parts.next()?);
     number.parse::<u64>().ok()?;
-    pid.parse().ok()
+    let maker = Maker { pid: pid.parse().ok()?, namespace: namespace.parse().ok()? };
+    parts.next().is_none().then_some(maker)
 }
 
 /// The folder in which groups with `file` can be made on this machine.
@@ -308,11 +337,29 @@ mod tests {
 
     #[test]
     fn only_names_of_ours_have_a_maker() {
-        assert_eq!(maker("tare-17-3"), Some(17));
-        for other in ["tare-17", "tare-x-1", "tare-17-x", "tare-17-1-2", "user.slice"] {
+        assert_eq!(maker("tare-17-3-5"), Some(Maker { pid: 17, namespace: 5 }));
+        for other in [
+            "tare-17",
+            "tare-17-3",
+            "tare-x-1-5",
+            "tare-17-x-5",
+            "tare-17-1-x",
+            "tare-17-1-2-3",
+            "user.slice",
+        ] {
             assert_eq!(maker(other), None, "{other}");
         }
-        assert_eq!(maker(&new_name()), Some(std::process::id()));
+        assert_eq!(maker(&new_name()).unwrap().pid, std::process::id());
+    }
+
+    #[test]
+    fn a_maker_is_dead_only_where_its_number_is_known() {
+        let mut gone = std::process::Command::new("true").spawn().unwrap();
+        gone.wait().unwrap();
+        let here = |pid| maker(&name(pid, 1)).unwrap();
+        assert!(here(gone.id()).is_dead() && !here(std::process::id()).is_dead());
+        // In a container its number may be anything.
+        assert!(!Maker { namespace: 1, ..here(gone.id()) }.is_dead());
     }
 
     #[test]

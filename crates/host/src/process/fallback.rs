@@ -1,6 +1,7 @@
 //! Replaces cgroups on machines without them: finds processes by process group and by a variable in their environment, and
 //! stops, continues and kills them one by one. It knows nothing of cgroups.
 
+use super::cgroup::{self, Maker};
 use super::procfs;
 use rustix::process::{Pid, Signal};
 
@@ -8,21 +9,10 @@ use rustix::process::{Pid, Signal};
 /// daemon in a session of its own.
 pub(super) const MARK: &str = "TARE_GROUP";
 
-/// The one that holds the PID namespace of the Tare that made the group: a name has the number of that process, which is another
-/// process elsewhere. A machine sees the processes of its containers, and two Tares may be at work in the two.
-pub(super) const NAMESPACE: &str = "TARE_GROUP_NAMESPACE";
-
-/// The PID namespace of this process, as the kernel names it.
-pub(super) fn namespace() -> String {
-    let link = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-    link.to_string_lossy().into_owned()
-}
-
-/// The name of a process's group; absent if it is in none, or in one that was made in another PID namespace.
+/// The name of a process's group; absent if it is in none, or in one that was made in another PID namespace: a machine sees the
+/// processes of its containers, and two Tares may be at work in the two.
 pub(super) fn group_of(pid: u32) -> Option<String> {
-    let name = procfs::environment(pid, MARK)?;
-    let is_ours = procfs::environment(pid, NAMESPACE).is_none_or(|of| of == namespace());
-    is_ours.then_some(name)
+    procfs::environment(pid, MARK).filter(|name| cgroup::maker(name).is_some_and(Maker::is_here))
 }
 
 fn pid(number: u32) -> Option<Pid> {
@@ -110,7 +100,7 @@ mod tests {
 
     #[test]
     fn members_are_found_by_process_group_and_by_mark() {
-        let name = format!("tare-{}-fallback", std::process::id());
+        let name = cgroup::name(std::process::id(), u64::MAX / 10);
         let grouped = Sleeper::start(|command| {
             command.process_group(0);
         });

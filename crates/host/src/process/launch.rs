@@ -283,7 +283,7 @@ fn spawn(
     let cpus = cpu_set(&launch.cpus);
     let own_pids = launch.sandbox.own_pids;
     let walls = Walls::of(&launch.sandbox).map_err(StartFailure::Hidden)?;
-    command.env(fallback::MARK, &group.trace.name).env(fallback::NAMESPACE, fallback::namespace());
+    command.env(fallback::MARK, &group.trace.name);
     let stamp_write = if own_pids {
         // The init sends the time, by way of its stdin.
         command.stdin(stamp_write);

@@ -3,7 +3,9 @@
 
 use std::fmt;
 use std::fs;
+use std::io;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -103,9 +105,22 @@ pub(crate) fn began(pid: u32) -> Option<Duration> {
     stat(pid).map(|stat| ticks(stat.started_ticks))
 }
 
-/// Whether the process exists and is not a zombie.
+/// Whether the process exists and is not a zombie. One that cannot be read, such as for want of descriptors, is taken to be alive:
+/// what belongs to the dead is removed.
 pub(super) fn is_alive(pid: u32) -> bool {
-    stat(pid).is_some_and(|stat| !stat.is_dead())
+    let is_gone =
+        fs::symlink_metadata(path(pid, "")).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    !is_gone && stat(pid).is_none_or(|stat| !stat.is_dead())
+}
+
+/// The number of the PID namespace of this process, by which the kernel names it: `pid:[4026531836]`.
+pub(super) fn pid_namespace() -> u64 {
+    static NUMBER: LazyLock<u64> = LazyLock::new(|| {
+        let link = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+        let number = link.to_string_lossy();
+        number.trim_start_matches("pid:[").trim_end_matches(']').parse().unwrap_or_default()
+    });
+    *NUMBER
 }
 
 /// The value of a variable in the environment that the process was started with.

@@ -4,8 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::cgroup;
-use super::procfs;
+use super::cgroup::{self, Maker};
 
 /// A file system in memory that any user may write to.
 pub(super) const IN_MEMORY: &str = "/dev/shm";
@@ -37,7 +36,7 @@ pub(super) fn orphans() -> Vec<PathBuf> {
     let entries = parents().into_iter().flat_map(fs::read_dir).flatten().flatten();
     let is_orphan = |path: &PathBuf| {
         let maker = path.file_name().and_then(|name| name.to_str()).and_then(cgroup::maker);
-        maker.is_some_and(|pid| !procfs::is_alive(pid)) && path.is_dir()
+        maker.is_some_and(Maker::is_dead) && path.is_dir()
     };
     entries.map(|entry| entry.path()).filter(is_orphan).collect()
 }
@@ -56,7 +55,9 @@ mod tests {
         assert!(
             is_scratch(&Path::new(IN_MEMORY).join(&name)) && is_scratch(&std::env::temp_dir().join(&name))
         );
-        for other in ["/dev/shm/other", "/dev/shm", "/etc/tare-5-1", "/dev/shm/../etc/tare-5-1", "tare-5-1"] {
+        for other in
+            ["/dev/shm/other", "/dev/shm", "/etc/tare-5-1-2", "/dev/shm/../etc/tare-5-1-2", "tare-5-1-2"]
+        {
             assert!(!is_scratch(Path::new(other)), "{other}");
         }
     }
@@ -65,12 +66,14 @@ mod tests {
     fn what_a_dead_maker_left_is_found() {
         let mut maker = std::process::Command::new("true").spawn().unwrap();
         maker.wait().unwrap();
-        let (left, own) = (format!("tare-{}-9", maker.id()), cgroup::new_name());
-        let [left, own] = [left, own].map(|name| std::env::temp_dir().join(name));
-        [&left, &own].iter().for_each(|path| fs::create_dir(path).unwrap());
+        // In a container its maker has another number than here, and may live.
+        let contained = format!("tare-{}-9-1", maker.id());
+        let names = [cgroup::name(maker.id(), 9), cgroup::new_name(), contained];
+        let folders = names.map(|name| std::env::temp_dir().join(name));
+        folders.iter().for_each(|path| fs::create_dir(path).unwrap());
         let found = orphans();
-        assert!(found.contains(&left) && !found.contains(&own));
-        [&left, &own].iter().for_each(|path| remove(path));
-        assert!(!left.exists() && !own.exists());
+        assert_eq!(folders.each_ref().map(|path| found.contains(path)), [true, false, false]);
+        folders.iter().for_each(|path| remove(path));
+        assert!(folders.iter().all(|path| !path.exists()));
     }
 }

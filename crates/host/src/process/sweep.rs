@@ -1,7 +1,7 @@
 //! Cleans up after a tare that was killed together with its watchdog (out of memory, or with its whole container): finds
 //! groups whose maker is no longer alive. It does not touch the services of this process.
 
-use super::cgroup::{self, Isolation};
+use super::cgroup::{self, Isolation, Maker};
 use super::fallback;
 use super::group::Trace;
 use super::{folder, procfs, scratch_folder};
@@ -69,12 +69,12 @@ fn trace(found: &mut BTreeMap<String, Trace>, name: String) -> &mut Trace {
 }
 
 fn is_orphan(name: &str) -> bool {
-    cgroup::maker(name).is_some_and(|pid| !procfs::is_alive(pid))
+    cgroup::maker(name).is_some_and(Maker::is_dead)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::fallback::{MARK, NAMESPACE};
+    use super::fallback::MARK;
     use super::*;
 
     use std::{
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn a_group_is_an_orphan_once_its_maker_is_dead() {
         let mut maker = Command::new("sleep").arg("60").spawn().unwrap();
-        let name = format!("tare-{}-1", maker.id());
+        let name = cgroup::name(maker.id(), 1);
         assert!(!is_orphan(&name));
         maker.kill().unwrap();
         maker.wait().unwrap();
@@ -97,19 +97,15 @@ mod tests {
     fn a_process_of_a_dead_maker_is_killed_and_that_of_a_live_one_is_not() {
         let mut maker = Command::new("true").spawn().unwrap();
         maker.wait().unwrap();
-        let orphaned = format!("tare-{}-7", maker.id());
+        let orphaned = cgroup::name(maker.id(), 7);
         let start =
             |name: &str| Command::new("sleep").arg("60").env(MARK, name).process_group(0).spawn().unwrap();
         let (mut orphan, mut other) = (start(&orphaned), start(&cgroup::new_name()));
         // Of a container: there its maker has that number, and lives.
-        let mut elsewhere = Command::new("sleep")
-            .arg("60")
-            .envs([(MARK, orphaned.as_str()), (NAMESPACE, "pid:[1]")])
-            .process_group(0)
-            .spawn()
-            .unwrap();
-        let is_marked = |pid| procfs::environment(pid, MARK).as_deref() == Some(&orphaned);
-        let marked = || is_marked(orphan.id()) && is_marked(elsewhere.id());
+        let contained = format!("tare-{}-7-1", maker.id());
+        let mut elsewhere = start(&contained);
+        let is_marked = |pid, name: &str| procfs::environment(pid, MARK).as_deref() == Some(name);
+        let marked = || is_marked(orphan.id(), &orphaned) && is_marked(elsewhere.id(), &contained);
         let end = std::time::Instant::now() + Duration::from_secs(10);
         while !marked() && std::time::Instant::now() < end {
             std::thread::yield_now();

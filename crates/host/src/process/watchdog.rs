@@ -306,19 +306,19 @@ mod tests {
     fn orders_are_obeyed_and_other_lines_ignored() {
         let mut groups = Vec::new();
         let lines = [
-            "add\ttare-5-1\t/x y/tare-5-1\t/etc",
-            "pgid\ttare-5-1\t77",
+            "add\ttare-5-1-3\t/x y/tare-5-1-3\t/etc",
+            "pgid\ttare-5-1-3\t77",
             "add\tuser.slice\t/x",
             "",
             "add",
-            "what\ttare-5-1",
+            "what\ttare-5-1-3",
         ];
         for line in lines {
             obey(line.as_bytes(), &mut groups);
         }
-        let folders = vec![PathBuf::from("/x y/tare-5-1")];
-        assert_eq!(groups, [Trace { name: "tare-5-1".into(), folders, pgid: Some(77) }]);
-        obey(b"del\ttare-5-1", &mut groups);
+        let folders = vec![PathBuf::from("/x y/tare-5-1-3")];
+        assert_eq!(groups, [Trace { name: "tare-5-1-3".into(), folders, pgid: Some(77) }]);
+        obey(b"del\ttare-5-1-3", &mut groups);
         assert_eq!(groups, []);
     }
 
@@ -334,7 +334,7 @@ mod tests {
         let sleep = |seconds: &str| Command::new("sleep").arg(seconds).process_group(0).spawn().unwrap();
         let (mut announced, mut withdrawn) = (sleep("60"), sleep("60"));
         let lines = format!(
-            "add\ttare-5-1\npgid\ttare-5-1\t{}\nadd\ttare-5-2\npgid\ttare-5-2\t{}\ndel\ttare-5-2\n",
+            "add\ttare-5-1-3\npgid\ttare-5-1-3\t{}\nadd\ttare-5-2-3\npgid\ttare-5-2-3\t{}\ndel\ttare-5-2-3\n",
             announced.id(),
             withdrawn.id()
         );
@@ -362,9 +362,9 @@ mod tests {
     proptest! {
         #[test]
         fn an_announcement_is_understood(
-            pid in 2_u32.., number in any::<u64>(), parents in proptest::collection::vec("/[ -~é]{0,20}", 0..4),
+            pid in 2_u32.., number in any::<u64>(), namespace in any::<u64>(), parents in proptest::collection::vec("/[ -~é]{0,20}", 0..4),
         ) {
-            let name = format!("tare-{pid}-{number}");
+            let name = format!("tare-{pid}-{number}-{namespace}");
             let folders = parents.iter().map(|parent| Path::new(parent).join(&name)).collect();
             let trace = Trace { name, folders, pgid: None };
             let mut groups = Vec::new();
