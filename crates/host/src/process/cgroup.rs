@@ -2,12 +2,11 @@
 //! No process is moved into it. It knows nothing of services; `tare doctor` prints its result.
 
 use super::folder;
-use super::procfs;
+pub(super) use super::naming::{Maker, maker, new_name};
 use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The version of cgroups that serves a purpose, with the folder in which groups are made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -157,47 +156,6 @@ impl fmt::Display for Isolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.lines().join("; "))
     }
-}
-
-/// A name that no other group of this machine has: `tare-<pid of tare>-<n>-<its PID namespace>`. A process of another namespace has
-/// other numbers, or is not seen at all, and containers can share folders of groups and `/dev/shm`.
-pub(super) fn new_name() -> String {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    name(std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
-}
-
-/// The name of the group with this number of a tare in the PID namespace of this process.
-pub(super) fn name(pid: u32, number: u64) -> String {
-    format!("tare-{pid}-{number}-{}", procfs::pid_namespace())
-}
-
-/// The tare that made a group.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Maker {
-    pub pid: u32,
-    /// The number of its PID namespace.
-    pub namespace: u64,
-}
-
-impl Maker {
-    /// Whether its PID is of the namespace that this process is in.
-    pub(super) fn is_here(self) -> bool {
-        self.namespace == procfs::pid_namespace()
-    }
-
-    /// Whether it is known to have died. Nothing is known of one in another namespace.
-    pub(super) fn is_dead(self) -> bool {
-        self.is_here() && !procfs::is_alive(self.pid)
-    }
-}
-
-/// Who made a group of this name; absent if it is not a name of ours.
-pub(super) fn maker(name: &str) -> Option<Maker> {
-    let mut parts = name.strip_prefix("tare-")?.split('-');
-    let (pid, number, namespace) = (parts.next()?, parts.next()?, parts.next()?);
-    number.parse::<u64>().ok()?;
-    let maker = Maker { pid: pid.parse().ok()?, namespace: namespace.parse().ok()? };
-    parts.next().is_none().then_some(maker)
 }
 
 /// The folder in which groups with `file` can be made on this machine.
@@ -356,7 +314,7 @@ mod tests {
     fn a_maker_is_dead_only_where_its_number_is_known() {
         let mut gone = std::process::Command::new("true").spawn().unwrap();
         gone.wait().unwrap();
-        let here = |pid| maker(&name(pid, 1)).unwrap();
+        let here = |pid| maker(&crate::process::naming::name(pid, 1)).unwrap();
         assert!(here(gone.id()).is_dead() && !here(std::process::id()).is_dead());
         // In a container its number may be anything.
         assert!(!Maker { namespace: 1, ..here(gone.id()) }.is_dead());

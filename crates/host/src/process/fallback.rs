@@ -1,7 +1,7 @@
 //! Replaces cgroups on machines without them: finds processes by process group and by a variable in their environment, and
 //! stops, continues and kills them one by one. It knows nothing of cgroups.
 
-use super::cgroup::{self, Maker};
+use super::naming::{self, Maker};
 use super::procfs;
 use rustix::process::{Pid, Signal};
 
@@ -12,7 +12,7 @@ pub(super) const MARK: &str = "TARE_GROUP";
 /// The name of a process's group; absent if it is in none, or in one that was made in another PID namespace: a machine sees the
 /// processes of its containers, and two Tares may be at work in the two.
 pub(super) fn group_of(pid: u32) -> Option<String> {
-    procfs::environment(pid, MARK).filter(|name| cgroup::maker(name).is_some_and(Maker::is_here))
+    procfs::environment(pid, MARK).filter(|name| naming::maker(name).is_some_and(Maker::is_here))
 }
 
 fn pid(number: u32) -> Option<Pid> {
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn members_are_found_by_process_group_and_by_mark() {
-        let name = cgroup::name(std::process::id(), u64::MAX / 10);
+        let name = naming::name(std::process::id(), u64::MAX / 10);
         let grouped = Sleeper::start(|command| {
             command.process_group(0);
         });

@@ -25,6 +25,7 @@ mod group;
 mod job;
 mod launch;
 mod metrics;
+mod naming;
 mod outcome;
 mod placement;
 mod port;

@@ -68,7 +68,7 @@ mod tests {
         maker.wait().unwrap();
         // In a container its maker has another number than here, and may live.
         let contained = format!("tare-{}-9-1", maker.id());
-        let names = [cgroup::name(maker.id(), 9), cgroup::new_name(), contained];
+        let names = [crate::process::naming::name(maker.id(), 9), cgroup::new_name(), contained];
         let folders = names.map(|name| std::env::temp_dir().join(name));
         folders.iter().for_each(|path| fs::create_dir(path).unwrap());
         let found = orphans();

@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn a_group_is_an_orphan_once_its_maker_is_dead() {
         let mut maker = Command::new("sleep").arg("60").spawn().unwrap();
-        let name = cgroup::name(maker.id(), 1);
+        let name = crate::process::naming::name(maker.id(), 1);
         assert!(!is_orphan(&name));
         maker.kill().unwrap();
         maker.wait().unwrap();
@@ -97,7 +97,7 @@ mod tests {
     fn a_process_of_a_dead_maker_is_killed_and_that_of_a_live_one_is_not() {
         let mut maker = Command::new("true").spawn().unwrap();
         maker.wait().unwrap();
-        let orphaned = cgroup::name(maker.id(), 7);
+        let orphaned = crate::process::naming::name(maker.id(), 7);
         let start =
             |name: &str| Command::new("sleep").arg("60").env(MARK, name).process_group(0).spawn().unwrap();
         let (mut orphan, mut other) = (start(&orphaned), start(&cgroup::new_name()));

@@ -1,0 +1,46 @@
+//! Names of groups and scratch folders: each says which tare made it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::procfs;
+
+/// A name that no other group of this machine has: `tare-<pid of tare>-<n>-<its PID namespace>`. A process of another namespace has
+/// other numbers, or is not seen at all, and containers can share folders of groups and `/dev/shm`.
+pub(super) fn new_name() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    name(std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// The name of the group with this number of a tare in the PID namespace of this process.
+pub(super) fn name(pid: u32, number: u64) -> String {
+    format!("tare-{pid}-{number}-{}", procfs::pid_namespace())
+}
+
+/// The tare that made a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Maker {
+    pub pid: u32,
+    /// The number of its PID namespace.
+    pub namespace: u64,
+}
+
+impl Maker {
+    /// Whether its PID is of the namespace that this process is in.
+    pub(super) fn is_here(self) -> bool {
+        self.namespace == procfs::pid_namespace()
+    }
+
+    /// Whether it is known to have died. Nothing is known of one in another namespace.
+    pub(super) fn is_dead(self) -> bool {
+        self.is_here() && !procfs::is_alive(self.pid)
+    }
+}
+
+/// Who made a group of this name; absent if it is not a name of ours.
+pub(super) fn maker(name: &str) -> Option<Maker> {
+    let mut parts = name.strip_prefix("tare-")?.split('-');
+    let (pid, number, namespace) = (parts.next()?, parts.next()?, parts.next()?);
+    number.parse::<u64>().ok()?;
+    let maker = Maker { pid: pid.parse().ok()?, namespace: namespace.parse().ok()? };
+    parts.next().is_none().then_some(maker)
+}
