@@ -59,15 +59,36 @@ fn measures(job: &Value) -> bool {
 
 /// Its daemon is gone, and what it runs stands still: nothing of it is seen from elsewhere. Gives back the node and its processes.
 fn cut_off_a_large_node(site: &Site, batch: &Path) -> (String, Vec<u32>) {
-    let jobs = site.jobs(batch);
-    // One that builds holds the lock of the builds, for which the job of the other node would wait.
-    let job = of_class(&jobs, "large").find(|job| measures(job)).expect("a large job measures");
-    let node = job["node"].as_str().unwrap().to_owned();
+    let mut stopped = None;
+    assert!(within(PATIENCE, || {
+        stopped = of_class(&site.jobs(batch), "large").filter(|job| measures(job)).find_map(|job| {
+            let node = job["node"].as_str().unwrap();
+            Some((node.to_owned(), stop_all_on(node)?))
+        });
+        stopped.is_some()
+    }));
+    let (node, processes) = stopped.unwrap();
     site.slurm.cluster.signal(&node, Signal::KILL).unwrap();
-    let processes = on_node(&node);
-    assert!(!processes.is_empty());
-    processes.iter().for_each(|pid| send(*pid, Signal::STOP));
     (node, processes)
+}
+
+/// Nothing if one of them holds the lock of a build: the nodes share a checkout, so all other jobs would wait for that one.
+fn stop_all_on(node: &str) -> Option<Vec<u32>> {
+    let processes = on_node(node);
+    processes.iter().for_each(|pid| send(*pid, Signal::STOP));
+    // A process that began in the meantime stands still too, or the node is not cut off.
+    let is_all = on_node(node) == processes;
+    if !processes.is_empty() && is_all && !processes.iter().any(|pid| has_a_lock(*pid)) {
+        return Some(processes);
+    }
+    processes.iter().for_each(|pid| send(*pid, Signal::CONT));
+    None
+}
+
+fn has_a_lock(pid: u32) -> bool {
+    let Ok(descriptors) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+    let mut files = descriptors.flatten().filter_map(|descriptor| fs::read_link(descriptor.path()).ok());
+    files.any(|file| file.extension().is_some_and(|extension| extension == "lock"))
 }
 
 /// In the meantime nothing is known of jobs without a bundle, which is no error.
