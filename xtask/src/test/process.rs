@@ -37,9 +37,13 @@ pub(super) fn folder(root: &Path) -> PathBuf {
 }
 
 pub(super) fn run(root: &Path, test: &Test, wrapper: &[String], began: Instant) -> Result<Ended> {
-    let path = folder(root).join(format!("{}.out", test.name.replace(['/', ':'], "-")));
-    let file = File::create(&path).with_context(|| path.display().to_string())?;
-    let mut child = start(root, test, wrapper, file)?;
+    // One test may run beside itself: it is repeated.
+    let (place, name) = (folder(root), test.name.replace(['/', ':'], "-"));
+    let output = tempfile::Builder::new().prefix(&format!("{name}-")).suffix(".out").tempfile_in(&place);
+    let output = output.with_context(|| place.display().to_string())?;
+    // What a test leaves there, and what compilers leave that it ended, goes with it. The name is short because paths of sockets are.
+    let temporary = tempfile::Builder::new().prefix("tare-").tempdir()?;
+    let mut child = start(root, test, wrapper, temporary.path(), output.reopen()?)?;
     let is_late = loop {
         if has_ended(&child)? {
             break false;
@@ -54,8 +58,7 @@ pub(super) fn run(root: &Path, test: &Test, wrapper: &[String], began: Instant) 
         kill_with_descendants(child.id());
     }
     let status = child.wait()?;
-    let printed = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
-    fs::remove_file(&path)?;
+    let printed = String::from_utf8_lossy(&fs::read(output.path())?).into_owned();
     let outcome = match results(&printed) {
         _ if is_late => Outcome::TimedOut,
         Some((passed, ignored)) if status.success() && passed + ignored == test.tests => {
@@ -76,7 +79,7 @@ fn results(printed: &str) -> Option<(usize, usize)> {
     Some((number("passed")?, number("ignored")?))
 }
 
-fn start(root: &Path, test: &Test, wrapper: &[String], file: File) -> Result<Child> {
+fn start(root: &Path, test: &Test, wrapper: &[String], temporary: &Path, file: File) -> Result<Child> {
     let binary = test.binary.path.as_os_str();
     let mut words = wrapper.iter().map(AsRef::as_ref).chain([binary]);
     let mut command = Command::new(words.next().unwrap_or(binary));
@@ -89,6 +92,7 @@ fn start(root: &Path, test: &Test, wrapper: &[String], file: File) -> Result<Chi
     // What Cargo sets for a test, and what insta would ask Cargo for in every process.
     command.env("CARGO", build::cargo()).env("CARGO_MANIFEST_DIR", &test.binary.folder);
     command.env("INSTA_WORKSPACE_ROOT", root);
+    command.env("TMPDIR", temporary);
     command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
     command.spawn().with_context(|| test.name.clone())
 }
