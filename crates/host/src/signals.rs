@@ -54,7 +54,7 @@ fn receive(signal: i32) {
     }
 }
 
-/// Installs the handlers. A signal sets the returned flag.
+/// Installs the handlers. A signal sets the returned flag, and so does one that came before.
 ///
 /// # Errors
 /// The kernel refuses a handler for a signal.
@@ -65,6 +65,10 @@ pub fn listen() -> io::Result<Arc<AtomicBool>> {
         // SAFETY: what `receive` does is allowed in a handler (signal-safety(7)), and it does not panic.
         unsafe { signal_hook::low_level::register(signal, move || receive(signal)) }?;
         signal_hook::flag::register(signal, Arc::clone(&flag))?;
+    }
+    // A command that does its work in parts was interrupted whole.
+    if received().is_some() {
+        flag.store(true, Ordering::Relaxed);
     }
     Ok(flag)
 }

@@ -1,15 +1,17 @@
 //! Suggestions for mistyped names.
 
+/// The most similar of the valid names, if one is similar at all.
+pub fn nearest<'a>(given: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let likeness = valid.into_iter().map(|name| (strsim::jaro_winkler(given, name), name));
+    let most = likeness.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(likeness, _)| *likeness > 0.7);
+    most.map(|(_, name)| name)
+}
+
 /// `; did you mean "x"?` if a valid name is similar, else the list of valid names.
 pub fn suggestion<'a>(given: &str, valid: impl IntoIterator<Item = &'a str>) -> String {
     let valid: Vec<&str> = valid.into_iter().collect();
-    let nearest = valid
-        .iter()
-        .map(|name| (strsim::jaro_winkler(given, name), *name))
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .filter(|(likeness, _)| *likeness > 0.7);
-    match nearest {
-        Some((_, name)) => format!("; did you mean \"{name}\"?"),
+    match nearest(given, valid.iter().copied()) {
+        Some(name) => format!("; did you mean \"{name}\"?"),
         None if valid.is_empty() => String::new(),
         None => format!("; valid names are: {}", valid.join(", ")),
     }
@@ -30,6 +32,8 @@ mod tests {
     fn the_most_similar_name_is_suggested() {
         assert_eq!(suggestion("rset", ["hello", "rest", "reset-all"]), "; did you mean \"rest\"?");
         assert_eq!(suggestion("rest", []), "", "there is nothing to choose from");
+        assert_eq!(nearest("comapre", ["completions", "compare"]), Some("compare"));
+        assert_eq!(nearest("zzz", ["hello", "rest"]), None);
     }
 
     proptest! {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::procfs::{self, Process};
+use super::procfs::{self, Identity, Process, Stat};
 
 /// The CPU time of every process up to now.
 #[derive(Debug, Clone, Default)]
@@ -13,6 +13,9 @@ struct Entry {
     command: String,
     parent: u32,
     cpu_ns: u64,
+    /// Of the children that it has waited for.
+    children_ns: u64,
+    started_ticks: u64,
 }
 
 /// What one process used between two readings, in steps of 10 ms. Its children have entries of their own: what they used may lie
@@ -23,17 +26,31 @@ pub struct Used {
     pub cpu_ns: u64,
 }
 
+/// The memory of these processes that is resident now: the sum of `VmRSS` of those that live. Pages that several share count for each.
+#[must_use]
+pub fn rss_bytes(pids: &BTreeSet<u32>) -> u64 {
+    pids.iter().filter_map(|pid| procfs::memory_bytes(*pid, "VmRSS")).sum()
+}
+
 impl Activity {
     /// Reads all processes: a few milliseconds on a machine with hundreds.
     #[must_use]
     pub fn read() -> Activity {
         let entry = |pid: u32| {
             let stat = procfs::stat(pid)?;
-            let time = procfs::ticks(stat.own_ticks);
-            let cpu_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-            Some((pid, Entry { command: stat.command, parent: stat.parent, cpu_ns }))
+            let ns = |ticks| u64::try_from(procfs::ticks(ticks).as_nanos()).unwrap_or(u64::MAX);
+            let (cpu_ns, children_ns) = (ns(stat.own_ticks), ns(stat.children_ticks));
+            let Stat { command, parent, started_ticks, .. } = stat;
+            Some((pid, Entry { command, parent, cpu_ns, children_ns, started_ticks }))
         };
         Activity(procfs::all_pids().into_iter().filter_map(entry).collect())
+    }
+
+    /// All processes, with what the children of each took that it has waited for.
+    pub(super) fn processes(&self) -> impl Iterator<Item = (Identity, u64)> {
+        self.0.iter().map(|(pid, entry)| {
+            (Identity { pid: *pid, started_ticks: entry.started_ticks }, entry.children_ns)
+        })
     }
 
     /// The name of the program, cut to 15 bytes by the kernel.
@@ -55,6 +72,16 @@ impl Activity {
             }
             family.extend(children);
         }
+    }
+
+    /// What the children took that these processes have waited for since an earlier reading.
+    #[must_use]
+    pub fn waited_for_since(&self, before: &Activity, pids: &BTreeSet<u32>) -> u64 {
+        let of = |pid| {
+            let (now, before): (&Entry, &Entry) = (self.0.get(pid)?, before.0.get(pid)?);
+            Some(now.children_ns.saturating_sub(before.children_ns))
+        };
+        pids.iter().filter_map(of).sum()
     }
 
     /// What each process used since an earlier reading, the busiest first. Those that used nothing are left out, and those that
@@ -79,7 +106,10 @@ mod tests {
     use super::*;
 
     fn activity(entries: &[(u32, u32, u64)]) -> Activity {
-        let entry = |&(pid, parent, cpu_ns)| (pid, Entry { command: format!("p{pid}"), parent, cpu_ns });
+        let entry = |&(pid, parent, cpu_ns)| {
+            let (command, children_ns) = (format!("p{pid}"), 2 * cpu_ns);
+            (pid, Entry { command, parent, cpu_ns, children_ns, started_ticks: 1 })
+        };
         Activity(entries.iter().map(entry).collect())
     }
 
@@ -98,6 +128,7 @@ mod tests {
         let used: Vec<(u32, u64)> =
             after.since(&before).iter().map(|used| (used.process.pid, used.cpu_ns)).collect();
         assert_eq!(used, [(3, 90), (1, 20)]);
+        assert_eq!(after.waited_for_since(&before, &[1, 2, 3].into()), 40, "of what was there before");
     }
 
     #[test]

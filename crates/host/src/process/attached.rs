@@ -2,24 +2,24 @@
 //! only looked at.
 
 use std::{
-    collections::BTreeMap,
-    fmt, fs, io,
+    collections::BTreeSet,
+    fs, io,
     net::{IpAddr, Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
 
-use serde::{Deserialize, Serialize};
-
 use super::{
     activity::Activity,
+    bystanders::Bystanders,
     cgroup::{self, Cgroups},
     folder,
+    meter::Meter,
     outcome::ServerGone,
-    placement,
-    port::{self, PortOwner},
-    procfs::{self, Process},
-    syscall,
+    placement, port,
+    procfs::{self, Identity, Process},
+    tally::CpuTime,
+    unknown::{CpuUnknown, Unseen},
 };
 
 /// Where the CPU time and the memory of a server are looked for.
@@ -33,37 +33,6 @@ pub enum Whose {
     Cgroup(PathBuf),
     /// All that is in the cgroup of this process, if it has one of its own.
     CgroupOf(u32),
-}
-
-/// Why the CPU time of a service is not known.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum CpuUnknown {
-    Unseen(Unseen),
-    /// Something listens on its port that its command did not start.
-    ServedBy(PortOwner),
-}
-
-/// Why the processes of a server that ran already cannot be found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Unseen {
-    OtherHost,
-    /// No socket that this machine shows listens on its port: it is in another network namespace, as behind a container engine's
-    /// address translation.
-    OtherNetwork,
-    /// The socket is there, and its process hidden: it is another user's, or in another pid namespace.
-    OtherUser,
-}
-
-impl fmt::Display for Unseen {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Unseen::OtherHost => "it is on another host",
-            Unseen::OtherNetwork => "no process that listens on its port can be seen",
-            Unseen::OtherUser => "the process that listens on its port is hidden, as another user's is",
-        })
-    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -86,6 +55,8 @@ pub enum ServerError {
 #[derive(Debug, Clone)]
 pub struct Server {
     address: SocketAddr,
+    /// It was found by its port alone: the user did not name its processes.
+    by_port: bool,
     counted: Result<Counted, Unseen>,
     /// The sockets that listen on its port, by their inodes; empty if none is seen.
     sockets: Vec<String>,
@@ -97,25 +68,6 @@ enum Counted {
     Family(Vec<Identity>),
     /// Some of the processes that it began with must be left.
     Group { folder: PathBuf, accounting: Cgroups, members: Vec<Identity> },
-}
-
-/// A process, told from another that is given its number later.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Identity {
-    pid: u32,
-    started_ticks: u64,
-}
-
-impl Identity {
-    /// Absent if it has ended.
-    fn of(pid: u32) -> Option<Identity> {
-        let stat = procfs::stat(pid).filter(|stat| !stat.is_dead())?;
-        Some(Identity { pid, started_ticks: stat.started_ticks })
-    }
-
-    fn is_alive(self) -> bool {
-        Identity::of(self.pid) == Some(self)
-    }
 }
 
 impl Server {
@@ -131,7 +83,7 @@ impl Server {
             Whose::Cgroup(path) => Ok(by_cgroup(path)?),
             Whose::CgroupOf(pid) => Ok(by_cgroup_of(*pid)?),
         };
-        Ok(Server { address, counted, sockets })
+        Ok(Server { address, by_port: *whose == Whose::Port, counted, sockets })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -187,8 +139,7 @@ impl Server {
     fn live(&self) -> Vec<u32> {
         match &self.counted {
             Ok(Counted::Family(roots)) => {
-                let roots: Vec<u32> = roots.iter().map(|root| root.pid).collect();
-                let family = Activity::read().family(&roots).into_iter();
+                let family = Activity::read().family(&pids(roots)).into_iter();
                 family.filter(|pid| procfs::is_alive(*pid)).collect()
             }
             Ok(Counted::Group { folder, .. }) => members_below(folder),
@@ -201,13 +152,17 @@ impl Server {
 #[derive(Debug)]
 pub(super) struct Attached {
     server: Server,
-    /// The CPU time of each process when it was seen last: what one took that has ended since is not lost.
-    seen_ns: Mutex<BTreeMap<Identity, u64>>,
+    /// Of a family, from the first reading on: a group is counted by the kernel.
+    meter: Mutex<Option<Meter>>,
 }
 
 impl Attached {
     pub(super) fn new(server: Server) -> Attached {
-        Attached { server, seen_ns: Mutex::default() }
+        Attached { server, meter: Mutex::default() }
+    }
+
+    pub(super) fn address(&self) -> SocketAddr {
+        self.server.address
     }
 
     pub(super) fn pid(&self) -> Option<u32> {
@@ -222,21 +177,29 @@ impl Attached {
         self.server.live()
     }
 
-    /// Of its processes from their start on, as far as they were seen; absent if they cannot be.
-    pub(super) fn cpu_ns(&self) -> io::Result<Option<u64>> {
+    /// Of its processes and of those that they started; an error if they cannot be seen.
+    pub(super) fn cpu_time(&self) -> io::Result<Result<CpuTime, CpuUnknown>> {
         match &self.server.counted {
-            Err(_) => Ok(None),
-            Ok(Counted::Group { accounting, .. }) => accounting.cpu_ns(),
-            Ok(Counted::Family(_)) => {
-                let mut seen_ns = self.seen_ns.lock().unwrap_or_else(PoisonError::into_inner);
-                for process in self.live().into_iter().filter_map(Identity::of) {
-                    if let Ok(ns) = syscall::process_cpu_ns(process.pid) {
-                        seen_ns.insert(process, ns);
-                    }
-                }
-                Ok(Some(seen_ns.values().sum()))
+            Err(unseen) => Ok(Err((*unseen).into())),
+            Ok(Counted::Group { accounting, .. }) => {
+                Ok(Ok(CpuTime::whole(accounting.cpu_ns()?.unwrap_or(0))))
+            }
+            Ok(Counted::Family(roots)) => {
+                let mut meter = self.meter.lock().unwrap_or_else(PoisonError::into_inner);
+                let roots = pids(roots);
+                Ok(Ok(meter.get_or_insert_with(|| Meter::of(&roots, &self.live())).read(&roots)))
             }
         }
+    }
+
+    /// The other processes, if the user did not name those of the service: some of them may work for it.
+    pub(super) fn bystanders(&self) -> Option<Bystanders> {
+        let activity = Activity::read();
+        let service = match self.server.counted.as_ref().ok().filter(|_| self.server.by_port)? {
+            Counted::Family(roots) => activity.family(&pids(roots)),
+            Counted::Group { folder, .. } => members_below(folder).into_iter().collect(),
+        };
+        Some(Bystanders::beside(&service, &activity))
     }
 
     /// How it is no longer the server that was found; absent while it is.
@@ -263,6 +226,10 @@ impl Attached {
     }
 }
 
+fn pids(processes: &[Identity]) -> Vec<u32> {
+    processes.iter().map(|process| process.pid).collect()
+}
+
 /// The sockets that a connection to this address of this machine reaches.
 fn sockets_of(address: SocketAddr) -> Vec<String> {
     let is_usual = address.ip() == IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -280,7 +247,22 @@ fn by_port(is_here: bool, sockets: &[String]) -> Result<Counted, Unseen> {
     let descends = |pid: &u32| procfs::stat(*pid).is_some_and(|stat| holders.contains(&stat.parent));
     let roots = holders.iter().filter(|pid| !descends(pid)).filter_map(|pid| Identity::of(*pid));
     let roots: Vec<Identity> = roots.collect();
-    if roots.is_empty() { Err(Unseen::OtherUser) } else { Ok(Counted::Family(roots)) }
+    match roots.is_empty() {
+        true => Err(Unseen::OtherUser),
+        false => Ok(group_of_its_own(&roots).unwrap_or(Counted::Family(roots))),
+    }
+}
+
+/// The cgroup of these processes, if all that descends from them is in it and nothing else: there also counts what ends.
+fn group_of_its_own(roots: &[Identity]) -> Option<Counted> {
+    let family = Activity::read().family(&pids(roots));
+    let folder = counting_folder(roots.first()?.pid)?;
+    let members: BTreeSet<u32> = members_below(&folder).into_iter().collect();
+    let alive = family.into_iter().filter(|pid| procfs::is_alive(*pid));
+    let Counted::Group { folder, accounting, .. } = group(&folder).ok().filter(|_| alive.eq(members))? else {
+        return None;
+    };
+    Some(Counted::Group { folder, accounting, members: roots.to_owned() })
 }
 
 /// One that opened the socket for a service, and has the whole machine below it.
@@ -305,12 +287,17 @@ fn by_pid(pid: u32, port: u16, sockets: &[String]) -> Result<Counted, ServerErro
 /// As its `/proc/PID/cgroup` says, if it is in one other than the root, which is the whole machine.
 fn by_cgroup_of(pid: u32) -> Result<Counted, ServerError> {
     let root = Identity::of(pid).ok_or(ServerError::NoProcess(pid))?;
-    let groups = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
-    let found = [Some("cpuacct"), None].into_iter().find_map(|controller| {
-        let path = cgroup::own_path(&groups, controller).filter(|path| *path != "/")?;
-        group(&in_mount(path, controller)?).ok()
-    });
+    let found = counting_folder(pid).and_then(|folder| group(&folder).ok());
     Ok(found.unwrap_or_else(|| Counted::Family(vec![root])))
+}
+
+/// The folder of a process's cgroup that counts CPU time. The root has none: it is the whole machine.
+fn counting_folder(pid: u32) -> Option<PathBuf> {
+    let groups = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
+    [Some("cpuacct"), None].into_iter().find_map(|controller| {
+        let path = cgroup::own_path(&groups, controller).filter(|path| *path != "/")?;
+        in_mount(path, controller).filter(|folder| accounting(folder).is_some())
+    })
 }
 
 fn by_cgroup(path: &Path) -> Result<Counted, ServerError> {

@@ -2,7 +2,7 @@
 //! No process is moved into it. It knows nothing of services; `tare doctor` prints its result.
 
 use super::folder;
-pub(super) use super::naming::{Maker, maker, new_name};
+use super::naming;
 use std::fmt;
 use std::fs;
 use std::io;
@@ -197,7 +197,7 @@ pub(super) fn freezers() -> Vec<PathBuf> {
 
 /// Makes a group in `parent`, checks that it has `file` and accepts processes, and removes it.
 fn try_folder(parent: &Path, file: &str) -> Result<(), String> {
-    let group = parent.join(new_name());
+    let group = parent.join(naming::new_name());
     let failed = |what: &str, path: &Path, error: io::Error| {
         let error = if error.kind() == io::ErrorKind::PermissionDenied {
             "permission denied (run as root, or under `systemd-run --user --scope -p Delegate=yes`)".into()
@@ -291,33 +291,6 @@ mod tests {
         assert_eq!(own_path(own, None), Some("/user.slice/x.scope"));
         assert_eq!(own_path(own, Some("cpuacct")), Some("/a:b"));
         assert_eq!(own_path(own, Some("freezer")), None);
-    }
-
-    #[test]
-    fn only_names_of_ours_have_a_maker() {
-        assert_eq!(maker("tare-17-3-5"), Some(Maker { pid: 17, namespace: 5 }));
-        for other in [
-            "tare-17",
-            "tare-17-3",
-            "tare-x-1-5",
-            "tare-17-x-5",
-            "tare-17-1-x",
-            "tare-17-1-2-3",
-            "user.slice",
-        ] {
-            assert_eq!(maker(other), None, "{other}");
-        }
-        assert_eq!(maker(&new_name()).unwrap().pid, std::process::id());
-    }
-
-    #[test]
-    fn a_maker_is_dead_only_where_its_number_is_known() {
-        let mut gone = std::process::Command::new("true").spawn().unwrap();
-        gone.wait().unwrap();
-        let here = |pid| maker(&crate::process::naming::name(pid, 1)).unwrap();
-        assert!(here(gone.id()).is_dead() && !here(std::process::id()).is_dead());
-        // In a container its number may be anything.
-        assert!(!Maker { namespace: 1, ..here(gone.id()) }.is_dead());
     }
 
     #[test]
@@ -432,7 +405,7 @@ mod tests {
 
         #[test]
         fn no_file_of_the_kernel_is_too_much(text in "([0-9]{1,2} |/|:| - |cgroup2?|,|rw|\n| |é){0,40}") {
-            let _any = (mount(&text, None), mount(&text, Some("cpu")), own_path(&text, None), maker(&text));
+            let _any = (mount(&text, None), mount(&text, Some("cpu")), own_path(&text, None), naming::maker(&text));
         }
     }
 }

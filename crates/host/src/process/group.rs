@@ -1,12 +1,14 @@
 //! The group of one service: its cgroups, its process group and the variable in its environment, by which all its processes
 //! are found, frozen, accounted and killed. It knows nothing of programs, readiness or outcomes.
 
-use super::cgroup::{self, Cgroups, Isolation};
-use super::{fallback, folder, procfs, syscall};
+use super::cgroup::{Cgroups, Isolation};
+use super::tally::{CpuTime, Tally};
+use super::{fallback, folder, naming, procfs};
 use rustix::process::Signal;
 use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Enough to find and kill all processes of a group, also from another process (the watchdog, the sweep).
@@ -82,12 +84,14 @@ pub(super) struct Group {
     pinning: Option<PathBuf>,
     /// How its CPU time is read, with its own folder.
     accounting: Cgroups,
+    /// What is read without one.
+    tally: Mutex<Tally>,
 }
 
 impl Group {
     /// Plans a group under a new name. Nothing exists before [`Group::make`], so that the watchdog can be informed first.
     pub(super) fn plan(isolation: &Isolation) -> Self {
-        let name = cgroup::new_name();
+        let name = naming::new_name();
         let folders = isolation.parents().iter().map(|parent| parent.join(&name)).collect();
         let own = |of: &Cgroups| of.folder().map(|parent| parent.join(&name));
         let (freezer, pinning) = (own(&isolation.freezer), own(&isolation.pinning));
@@ -96,7 +100,8 @@ impl Group {
             Cgroups::V2(parent) => Cgroups::V2(parent.join(&name)),
             none => none.clone(),
         };
-        Self { trace: Trace { name, folders, pgid: None }, freezer, pinning, accounting }
+        let tally = Mutex::default();
+        Self { trace: Trace { name, folders, pgid: None }, freezer, pinning, accounting, tally }
     }
 
     /// Makes the cgroups for processes on these CPUs, or on any, and opens the files by which a process enters them.
@@ -153,9 +158,10 @@ impl Group {
         self.trace.live().into_iter().for_each(|pid| fallback::signal_process(pid, signal));
     }
 
-    pub(super) fn cpu_ns(&self) -> io::Result<u64> {
-        let live = || self.trace.live().iter().filter_map(|&pid| syscall::process_cpu_ns(pid).ok()).sum();
-        Ok(self.accounting.cpu_ns()?.unwrap_or_else(live))
+    pub(super) fn cpu_time(&self) -> io::Result<CpuTime> {
+        let of_processes =
+            || self.tally.lock().unwrap_or_else(PoisonError::into_inner).read(&self.trace.live());
+        Ok(self.accounting.cpu_ns()?.map_or_else(of_processes, CpuTime::whole))
     }
 }
 
@@ -211,7 +217,7 @@ mod tests {
             let folder = parent.path().join(&group.trace.name);
             fs::create_dir(&folder).unwrap();
             fs::write(folder.join(file), text).unwrap();
-            match (group.cpu_ns(), expected) {
+            match (group.cpu_time().map(|time| time.ns()), expected) {
                 (Ok(ns), Some(expected)) => assert_eq!(ns, expected),
                 (Err(error), None) => assert!(error.to_string().contains(&format!("{text:?}")), "{error}"),
                 (found, expected) => panic!("{text:?}: {found:?} instead of {expected:?}"),

@@ -7,6 +7,7 @@ use super::group::Group;
 use super::init;
 use super::port::PortOwner;
 use super::sandbox::{self, Sandbox, Walls};
+use super::vigil::Notices;
 use super::watchdog::{Watchdog, WatchdogError};
 use super::{fallback, port, syscall};
 use rustix::fs::{Access, OFlags};
@@ -126,6 +127,7 @@ pub struct Supervisor {
     program: PathBuf,
     pub(super) isolation: Isolation,
     pub(super) watchdog: Watchdog,
+    notices: Notices,
     own_pids: OnceLock<Result<(), String>>,
 }
 
@@ -136,7 +138,19 @@ impl Supervisor {
     /// The watchdog cannot be started.
     pub fn start(program: &Path, isolation: Isolation) -> Result<Self, WatchdogError> {
         let watchdog = Watchdog::start(program)?;
-        Ok(Self { program: program.to_owned(), isolation, watchdog, own_pids: OnceLock::new() })
+        let (program, notices, own_pids) = (program.to_owned(), Notices::default(), OnceLock::new());
+        Ok(Self { program, isolation, watchdog, notices, own_pids })
+    }
+
+    /// The same with what hears why a service does not come up.
+    #[must_use]
+    pub fn telling(self, notices: Notices) -> Self {
+        Self { notices, ..self }
+    }
+
+    /// What hears why a service does not come up.
+    pub fn notices(&self) -> &Notices {
+        &self.notices
     }
 
     /// This very program, for what runs under its hidden commands.

@@ -1,11 +1,14 @@
 //! Resource usage of a running service so far. Each figure is the kernel's counter at this instant; relating it to requests
 //! is left to the caller.
 
-use super::attached::CpuUnknown;
+use super::bystanders::Bystanders;
+use super::fallback;
 use super::placement::{self, ThreadGroup};
 use super::port;
-use super::procfs;
+use super::procfs::{self, Process};
 use super::service::{Hold, Service};
+use super::tally::CpuTime;
+use super::unknown::CpuUnknown;
 use std::{io, time::Duration};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -16,16 +19,33 @@ pub struct Modes {
 }
 
 impl Service {
-    /// CPU time of all its processes so far, in nanoseconds; absent if that is not known. While the service runs the kernel's
-    /// counter may be one tick (1 to 10 ms) behind; freeze the service first for an exact value. Without cgroup accounting it
-    /// is the sum over the live processes.
+    /// CPU time of all its processes so far, or why it is not known. While the service runs the kernel's counter may be one tick (1
+    /// to 10 ms) behind; freeze the service first for an exact value. Without cgroup accounting it is the sum over its processes
+    /// and the children that they waited for.
+    ///
+    /// # Errors
+    /// The file of the cgroup cannot be read.
+    pub fn cpu_time(&self) -> io::Result<Result<CpuTime, CpuUnknown>> {
+        match &self.hold {
+            Hold::Supervised(own) => own.group.cpu_time().map(Ok),
+            Hold::Attached(server) => server.cpu_time(),
+        }
+    }
+
+    /// The same in nanoseconds; absent if it is not known.
     ///
     /// # Errors
     /// The file of the cgroup cannot be read.
     pub fn cpu_ns(&self) -> io::Result<Option<u64>> {
+        Ok(self.cpu_time()?.ok().map(|time| time.ns()))
+    }
+
+    /// What all other processes took so far, of a server that ran already and was found by its port alone: some of them may work for
+    /// it. Absent of any other service.
+    pub fn bystanders(&self) -> Option<Bystanders> {
         match &self.hold {
-            Hold::Supervised(own) => own.group.cpu_ns().map(Some),
-            Hold::Attached(server) => server.cpu_ns(),
+            Hold::Supervised(_) => None,
+            Hold::Attached(server) => server.bystanders(),
         }
     }
 
@@ -61,6 +81,22 @@ impl Service {
         };
         let pids = self.pids();
         (!pids.is_empty()).then(|| pids.into_iter().flat_map(of_process).sum())
+    }
+
+    /// How long its live threads were ready to run and had no CPU, added up; absent if the kernel does not count it. With their CPU time
+    /// it is how many of them were at work at a time, on however few CPUs.
+    pub fn waited_ns(&self) -> Option<u64> {
+        let of_process =
+            |pid| procfs::threads(pid).into_iter().map(move |thread| procfs::waited_ns(pid, thread));
+        let pids = self.pids();
+        let threads = pids.into_iter().flat_map(of_process);
+        // One that ended meanwhile has none.
+        threads.flatten().reduce(|all, one| all + one)
+    }
+
+    /// One of its processes that stands still, as after SIGSTOP; a freeze is none of it.
+    pub fn stopped(&self) -> Option<Process> {
+        self.pids().into_iter().filter(|pid| fallback::is_stopped(*pid)).find_map(Process::of)
     }
 
     /// Its live threads, those that are alike together. It reads two files for each thread, some 20 µs, so it is not for a slice.

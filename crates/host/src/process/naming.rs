@@ -44,3 +44,35 @@ pub(super) fn maker(name: &str) -> Option<Maker> {
     let maker = Maker { pid: pid.parse().ok()?, namespace: namespace.parse().ok()? };
     parts.next().is_none().then_some(maker)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_ours_have_a_maker() {
+        assert_eq!(maker("tare-17-3-5"), Some(Maker { pid: 17, namespace: 5 }));
+        for other in [
+            "tare-17",
+            "tare-17-3",
+            "tare-x-1-5",
+            "tare-17-x-5",
+            "tare-17-1-x",
+            "tare-17-1-2-3",
+            "user.slice",
+        ] {
+            assert_eq!(maker(other), None, "{other}");
+        }
+        assert_eq!(maker(&new_name()).unwrap().pid, std::process::id());
+    }
+
+    #[test]
+    fn a_maker_is_dead_only_where_its_number_is_known() {
+        let mut gone = std::process::Command::new("true").spawn().unwrap();
+        gone.wait().unwrap();
+        let here = |pid| maker(&name(pid, 1)).unwrap();
+        assert!(here(gone.id()).is_dead() && !here(std::process::id()).is_dead());
+        // In a container its number may be anything.
+        assert!(!Maker { namespace: 1, ..here(gone.id()) }.is_dead());
+    }
+}

@@ -1,5 +1,6 @@
 //! How a service ended or failed to start, with messages that its author can act on.
 
+use super::hindrance::Hindrance;
 use super::port::PortOwner;
 use super::procfs::Process;
 use std::fmt;
@@ -60,22 +61,52 @@ fn name_of(signal: i32) -> Option<&'static str> {
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Unready {
-    #[error("ended before it was ready: {status}{}", quoted(.stderr_tail))]
-    ExitedEarly { status: Exit, stderr_tail: String },
+    #[error("ended before it was ready: {status}{}{}", early(*.status, .left), quoted(.stderr_tail))]
+    ExitedEarly {
+        status: Exit,
+        /// Its processes that run on.
+        left: Vec<Process>,
+        stderr_tail: String,
+    },
     #[error("{0} before it answered")]
     Gone(ServerGone),
+    #[error("gave no correct answer within {after:?}: {}", lacking(.hindrance.as_ref()))]
+    Silent { after: Duration, hindrance: Option<Hindrance> },
     #[error(
-        "gave no correct answer within {after:?}: it may serve no further connection, or be another server by now"
+        "gave no correct answer within {after:?} of its start: {}{}", to_be_changed(.hindrance.as_ref()), quoted(.stderr_tail)
     )]
-    Silent { after: Duration },
-    #[error(
-        "gave no correct answer within {after:?} of its start: check that it listens on 127.0.0.1:$PORT, or raise \
-         `ready-timeout`{}", quoted(.stderr_tail)
-    )]
-    NotReady { after: Duration, stderr_tail: String },
-    /// The user wants no more: that says nothing about the service.
-    #[error("interrupted before it answered")]
-    Interrupted,
+    NotReady { after: Duration, hindrance: Option<Hindrance>, stderr_tail: String },
+    /// The user wants no more: that says nothing about the service, but what was seen of it is not lost.
+    #[error("interrupted before it answered{}", .hindrance.as_ref().map(|seen| format!(": {seen}")).unwrap_or_default())]
+    Interrupted { hindrance: Option<Hindrance> },
+}
+
+/// What a program that ended by itself, and without an error, took a service for.
+fn early(status: Exit, left: &[Process]) -> String {
+    match (status, left) {
+        (Exit::Status(0), []) => ": a service runs until it is stopped, and its stdin is empty".to_owned(),
+        (Exit::Status(0), left) => {
+            format!(", and left {}, now killed: let it stay in the foreground", list(left))
+        }
+        _ => String::new(),
+    }
+}
+
+/// Of a server that ran already.
+fn lacking(hindrance: Option<&Hindrance>) -> String {
+    let unknown = || "it may serve no further connection, or be another server by now".to_owned();
+    hindrance.map_or_else(unknown, ToString::to_string)
+}
+
+/// Why a service that was started here is not ready, with what its user can do.
+fn to_be_changed(hindrance: Option<&Hindrance>) -> String {
+    match hindrance {
+        None => "check that it listens on 127.0.0.1:$PORT, or raise `ready-timeout`".to_owned(),
+        Some(hindrance) if hindrance.may_pass() => {
+            format!("{hindrance}; if it needs more time, raise `ready-timeout`")
+        }
+        Some(hindrance) => hindrance.to_string(),
+    }
 }
 
 #[derive(Debug, Error)]
@@ -185,14 +216,25 @@ fn quoted(stderr_tail: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process::sockets::Place;
 
     #[test]
     fn messages_say_what_happened_and_what_to_do() {
-        let early = Unready::ExitedEarly { status: Exit::Status(3), stderr_tail: "a\nb".into() };
+        let early = |status, count| {
+            let left = vec![Process { pid: 7, command: "server".into() }; count];
+            let early =
+                Unready::ExitedEarly { status: Exit::Status(status), left, stderr_tail: "a\nb".into() };
+            let text = early.to_string();
+            text.strip_prefix("ended before it was ready: exit status ").unwrap().to_owned()
+        };
+        let stderr = "; the end of its stderr:\n    a\n    b";
+        assert_eq!(early(3, 1), format!("3{stderr}"));
         assert_eq!(
-            early.to_string(),
-            "ended before it was ready: exit status 3; the end of its stderr:\n    a\n    b"
+            early(0, 0),
+            format!("0: a service runs until it is stopped, and its stdin is empty{stderr}")
         );
+        let left = "0, and left process 7 (\"server\"), now killed: let it stay in the foreground";
+        assert_eq!(early(0, 1), format!("{left}{stderr}"));
         let processes = vec![Process { pid: 7, command: "sleep".into() }];
         assert_eq!(
             Stopped::Leaked { status: Exit::Status(0), processes }.to_string(),
@@ -247,10 +289,26 @@ mod tests {
 
     #[test]
     fn a_service_without_an_answer_is_pointed_to_its_port() {
-        let late = Unready::NotReady { after: Duration::from_secs(2), stderr_tail: String::new() };
+        let late = |hindrance| {
+            let stderr_tail = String::new();
+            Unready::NotReady { after: Duration::from_secs(2), hindrance, stderr_tail }.to_string()
+        };
+        let asked = std::net::SocketAddr::from(([127, 0, 0, 1], 81));
         let expected = "gave no correct answer within 2s of its start: check that it listens on 127.0.0.1:$PORT, or raise \
             `ready-timeout`; its stderr is empty";
-        assert_eq!(late.to_string(), expected);
+        assert_eq!(late(None), expected);
+        let silent = Hindrance::Silent { asked, lasts: Duration::from_secs(1) };
+        let expected = "gave no correct answer within 2s of its start: it listens at 127.0.0.1:81, and has answered nothing for \
+            1.0 s; if it needs more time, raise `ready-timeout`; its stderr is empty";
+        assert_eq!(late(Some(silent.clone())), expected);
+        let elsewhere =
+            Hindrance::Elsewhere { asked, listens: vec![Place::Tcp(([127, 0, 0, 1], 82).into())] };
+        assert!(!late(Some(elsewhere)).contains("ready-timeout"), "no time helps it");
+        let interrupted = |hindrance| Unready::Interrupted { hindrance }.to_string();
+        assert_eq!(interrupted(None), "interrupted before it answered");
+        let expected =
+            "interrupted before it answered: it listens at 127.0.0.1:81, and has answered nothing for 1.0 s";
+        assert_eq!(interrupted(Some(silent)), expected);
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! TCP ports of this machine: finds a free one, and the process that listens on one. It knows nothing of services.
 
 use super::procfs::{self, Process};
+use super::sockets::{self, Place, Table};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fmt;
 use std::fs;
 use std::io;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr as InternetAddress, TcpListener};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -104,8 +105,7 @@ pub(super) fn sockets_on(port: u16, is_of_loopback: bool) -> Option<Vec<String>>
 
 /// The processes that hold one of these sockets open.
 pub(super) fn holders(inodes: &[String]) -> Vec<u32> {
-    let holds =
-        |pid: &u32| sockets(*pid).is_ok_and(|sockets| sockets.iter().any(|found| inodes.contains(found)));
+    let holds = |pid: &u32| held(*pid).is_ok_and(|held| held.iter().any(|found| inodes.contains(found)));
     if inodes.is_empty() { Vec::new() } else { procfs::all_pids().into_iter().filter(holds).collect() }
 }
 
@@ -114,8 +114,8 @@ pub(super) fn holders(inodes: &[String]) -> Vec<u32> {
 pub(super) fn other_listener(port: u16, own: &[u32]) -> Option<PortOwner> {
     let inodes = sockets_on(port, true)?;
     for pid in own {
-        let sockets = sockets(*pid).ok()?;
-        if inodes.iter().any(|inode| sockets.contains(inode)) {
+        let held = held(*pid).ok()?;
+        if inodes.iter().any(|inode| held.contains(inode)) {
             return None;
         }
     }
@@ -134,27 +134,22 @@ fn can_listen(port: u16) -> bool {
 
 /// The inodes of the sockets that listen on the port where a connection to 127.0.0.1 would reach them.
 fn listener_inodes(table: &str, port: u16) -> Vec<String> {
-    /// 127.0.0.1, every address, and the same two as IPv6 writes them.
-    const REACHED: [&str; 4] =
-        ["0100007F", "00000000", "00000000000000000000000000000000", "0000000000000000FFFF00000100007F"];
-    inodes_on(table, port, |address| REACHED.contains(&address))
+    let asked = InternetAddress::from((Ipv4Addr::LOCALHOST, port));
+    inodes_on(table, port, |own| sockets::reaches(own, asked))
 }
 
-/// The inodes of the sockets that listen on the port of these addresses, which are written as the kernel does.
-fn inodes_on(table: &str, port: u16, is_reached: impl Fn(&str) -> bool) -> Vec<String> {
-    /// TCP_LISTEN of the kernel.
-    const LISTEN: &str = "0A";
-    let inode = |line: &str| {
-        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-        let (address, number) = fields.get(1)?.split_once(':')?;
-        let here = u16::from_str_radix(number, 16).ok()? == port && is_reached(address);
-        (here && *fields.get(3)? == LISTEN).then(|| fields.get(9).map(ToString::to_string))?
+/// The inodes of the sockets that listen on the port of these addresses.
+fn inodes_on(table: &str, port: u16, is_reached: impl Fn(InternetAddress) -> bool) -> Vec<String> {
+    let is_here = |place: &Place| match place {
+        Place::Tcp(address) => address.port() == port && is_reached(*address),
+        Place::Udp(_) | Place::Unix(_) => false,
     };
-    table.lines().skip(1).filter_map(inode).collect()
+    let here = Table::Tcp.listening(table).into_iter().filter(|listening| is_here(&listening.place));
+    here.map(|listening| listening.inode).collect()
 }
 
 /// The inodes of the sockets that a process holds open.
-fn sockets(pid: u32) -> io::Result<Vec<String>> {
+pub(super) fn held(pid: u32) -> io::Result<Vec<String>> {
     let inode = |file: fs::DirEntry| {
         let link = fs::read_link(file.path()).ok()?;
         Some(link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned())

@@ -45,6 +45,12 @@ pub(super) struct Stat {
     pub system_ticks: u64,
     /// CPU time of the process alone, in both modes.
     pub own_ticks: u64,
+    /// CPU time of the children that it has waited for, and of theirs.
+    pub children_ticks: u64,
+    /// Page faults that read nothing, of the process alone. There is no process without any.
+    pub faults: u64,
+    /// The same of the children that it has waited for, and of theirs: by this a wait is seen, however little a child did.
+    pub children_faults: u64,
     /// Threads that have not ended.
     pub threads: u64,
     /// When it was started, in clock ticks since the machine was: with its number it is one process only.
@@ -60,11 +66,14 @@ impl Stat {
         let state = fields.next()?.chars().next()?;
         let parent = fields.next()?.parse().ok()?;
         let pgid = fields.next()?.parse().ok()?;
-        let times: Option<Vec<u64>> = fields.by_ref().skip(8).take(4).map(|time| time.parse().ok()).collect();
+        let faults = fields.nth(4)?.parse().ok()?;
+        let children_faults = fields.next()?.parse().ok()?;
+        let times: Option<Vec<u64>> = fields.by_ref().skip(2).take(4).map(|time| time.parse().ok()).collect();
         let [user, system, user_of_children, system_of_children] = times?[..] else { return None };
         let threads = fields.nth(2)?.parse().ok()?;
         let started_ticks = fields.nth(1)?.parse().ok()?;
         let own_ticks = user.checked_add(system)?;
+        let children_ticks = user_of_children.checked_add(system_of_children)?;
         let user_ticks = user.checked_add(user_of_children)?;
         let system_ticks = system.checked_add(system_of_children)?;
         Some(Self {
@@ -75,6 +84,9 @@ impl Stat {
             user_ticks,
             system_ticks,
             own_ticks,
+            children_ticks,
+            faults,
+            children_faults,
             threads,
             started_ticks,
         })
@@ -84,6 +96,30 @@ impl Stat {
     /// the same state, but more than one thread.)
     pub(super) fn is_dead(&self) -> bool {
         matches!(self.state, 'Z' | 'X') && self.threads <= 1
+    }
+}
+
+/// A process, told from another that is given its number later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Identity {
+    pub pid: u32,
+    pub started_ticks: u64,
+}
+
+impl Identity {
+    /// Absent if it has ended.
+    pub(super) fn of(pid: u32) -> Option<Identity> {
+        let stat = stat(pid).filter(|stat| !stat.is_dead())?;
+        Some(Identity { pid, started_ticks: stat.started_ticks })
+    }
+
+    pub(super) fn is_alive(self) -> bool {
+        Identity::of(self.pid) == Some(self)
+    }
+
+    /// Whether it is alive, or has ended and was not waited for.
+    pub(super) fn is_known(self) -> bool {
+        stat(self.pid).is_some_and(|stat| stat.started_ticks == self.started_ticks)
     }
 }
 
@@ -157,6 +193,12 @@ pub(super) fn context_switches(pid: u32, thread: u32) -> Option<u64> {
     Some(field(&status, "voluntary_ctxt_switches")? + field(&status, "nonvoluntary_ctxt_switches")?)
 }
 
+/// How long a thread was ready to run and had no CPU, in all its life; absent on kernels that do not count it.
+pub(super) fn waited_ns(pid: u32, thread: u32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/task/{thread}/schedstat")).ok()?;
+    text.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
 pub(super) fn thread_state(pid: u32, thread: u32) -> Option<char> {
     let text = fs::read(format!("/proc/{pid}/task/{thread}/stat")).ok()?;
     Stat::parse(&String::from_utf8_lossy(&text)).map(|stat| stat.state)
@@ -188,6 +230,9 @@ mod tests {
                 user_ticks: 12,
                 system_ticks: 14,
                 own_ticks: 11,
+                children_ticks: 15,
+                faults: 1,
+                children_faults: 2,
                 threads: 9,
                 started_ticks: 100
             }
@@ -204,6 +249,9 @@ mod tests {
             user_ticks: 0,
             system_ticks: 0,
             own_ticks: 0,
+            children_ticks: 0,
+            faults: 0,
+            children_faults: 0,
             threads,
             started_ticks: 0,
         };
@@ -221,6 +269,7 @@ mod tests {
         assert!(memory_bytes(me, "VmHWM").unwrap() >= resident_bytes);
         assert!(resident_bytes > 100_000);
         assert!(threads(me).iter().filter_map(|&thread| context_switches(me, thread)).sum::<u64>() > 0);
+        let _some_kernels_do_not_count_it = threads(me).iter().find_map(|&thread| waited_ns(me, thread));
     }
 
     #[test]
@@ -262,7 +311,9 @@ mod tests {
             let [parent, pgid, user, system] = [0, 1, 10, 11].map(|at| u64::from(numbers[at]));
             let [threads, started] = [16, 18].map(|at| u64::from(numbers[at]));
             let children = [12, 13].map(|at| u64::from(numbers[at]));
-            prop_assert_eq!(stat.own_ticks, user + system);
+            prop_assert_eq!((stat.own_ticks, stat.children_ticks), (user + system, children[0] + children[1]));
+            let [faults, children_faults] = [6, 7].map(|at| u64::from(numbers[at]));
+            prop_assert_eq!((stat.faults, stat.children_faults), (faults, children_faults));
             prop_assert_eq!((u64::from(stat.parent), u64::from(stat.pgid)), (parent, pgid));
             prop_assert_eq!((stat.user_ticks, stat.system_ticks), (user + children[0], system + children[1]));
             prop_assert_eq!((stat.threads, stat.started_ticks), (threads, started));

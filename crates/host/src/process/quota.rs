@@ -1,7 +1,7 @@
 //! A limit on the CPU time of a program, enforced by the kernel. The selftest uses it for the trial in which a throttled
 //! server must be recognised.
 
-use super::{cgroup, folder};
+use super::{cgroup, folder, naming};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ impl Quota {
     /// Neither version of cgroups allows it; the text says why.
     pub fn new(quota_us: u32, period_us: u32) -> Result<Quota, String> {
         let v1 = cgroup::folder_with(Some("cpu"), "cpu.cfs_quota_us").and_then(|parent| {
-            let group = parent.join(cgroup::new_name());
+            let group = parent.join(naming::new_name());
             make(&group, quota_us, period_us).map_err(|error| format!("{group:?}: {error}"))?;
             Ok(Quota::Group(group))
         });

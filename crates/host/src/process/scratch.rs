@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use super::cgroup;
+use super::naming;
 use super::scratch_folder::{IN_MEMORY, remove};
 use super::watchdog::{Watchdog, WatchdogError};
 
@@ -35,7 +35,7 @@ impl Scratch {
     pub fn make(watchdog: &Watchdog, bytes: u64) -> Result<Scratch, ScratchError> {
         let parent = [PathBuf::from(IN_MEMORY)].into_iter().find(|parent| has_room(parent, bytes));
         let parent = parent.unwrap_or_else(std::env::temp_dir);
-        let path = parent.join(cgroup::new_name());
+        let path = parent.join(naming::new_name());
         let watchdog = watchdog.clone();
         watchdog.add_scratch(&path)?;
         let made = fs::DirBuilder::new().mode(0o700).create(&path);

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::cgroup::{self, Maker};
+use super::naming::{self, Maker};
 
 /// A file system in memory that any user may write to.
 pub(super) const IN_MEMORY: &str = "/dev/shm";
@@ -15,7 +15,7 @@ const ATTEMPTS: u32 = 50;
 pub(super) fn is_scratch(path: &Path) -> bool {
     let parents = parents();
     let is_ours =
-        path.file_name().and_then(|name| name.to_str()).is_some_and(|name| cgroup::maker(name).is_some());
+        path.file_name().and_then(|name| name.to_str()).is_some_and(|name| naming::maker(name).is_some());
     is_ours && parents.iter().any(|parent| path.parent() == Some(parent))
 }
 
@@ -35,7 +35,7 @@ pub(super) fn remove(path: &Path) {
 pub(super) fn orphans() -> Vec<PathBuf> {
     let entries = parents().into_iter().flat_map(fs::read_dir).flatten().flatten();
     let is_orphan = |path: &PathBuf| {
-        let maker = path.file_name().and_then(|name| name.to_str()).and_then(cgroup::maker);
+        let maker = path.file_name().and_then(|name| name.to_str()).and_then(naming::maker);
         maker.is_some_and(Maker::is_dead) && path.is_dir()
     };
     entries.map(|entry| entry.path()).filter(is_orphan).collect()
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn only_folders_of_ours_are_removed() {
-        let name = cgroup::new_name();
+        let name = naming::new_name();
         assert!(
             is_scratch(&Path::new(IN_MEMORY).join(&name)) && is_scratch(&std::env::temp_dir().join(&name))
         );
@@ -68,7 +68,7 @@ mod tests {
         maker.wait().unwrap();
         // In a container its maker has another number than here, and may live.
         let contained = format!("tare-{}-9-1", maker.id());
-        let names = [crate::process::naming::name(maker.id(), 9), cgroup::new_name(), contained];
+        let names = [naming::name(maker.id(), 9), naming::new_name(), contained];
         let folders = names.map(|name| std::env::temp_dir().join(name));
         folders.iter().for_each(|path| fs::create_dir(path).unwrap());
         let found = orphans();

@@ -1,22 +1,33 @@
 //! One running service, whoever started it: wait until it is ready, freeze it, thaw it, stop it. It knows nothing of what the
 //! service serves.
 
-use std::time::{Duration, Instant};
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    sync::mpsc::{self, RecvTimeoutError},
+    time::{Duration, Instant},
+};
 
 use super::{
     attached::{Attached, Server},
     compilers,
     files::InUse,
+    hindrance::{Hindrance, Observed, Probed},
     launch::{Launch, StartError, Supervisor},
     outcome::{Exit, FreezeError, Stopped, Unready},
+    procfs::Process,
     supervised::{Supervised, TAIL_LINES, TICK},
+    vigil::{Notices, Vigil},
 };
 use crate::signals;
+
+/// When a service that is not ready is looked at for the first time; later the time between two looks doubles.
+const FIRST_LOOK: Duration = Duration::from_millis(1_500);
 
 /// A service that runs. Dropping it kills it if Tare started it.
 #[derive(Debug)]
 pub struct Service {
     pub(super) hold: Hold,
+    notices: Notices,
 }
 
 /// What may be done with a service.
@@ -35,13 +46,14 @@ impl Service {
     /// Its folder, program or CPUs do not exist, its port is in use, its cgroups or output files cannot be made, the
     /// watchdog has ended, or the kernel refuses to execute it.
     pub fn start(launch: &Launch, supervisor: &Supervisor) -> Result<Self, StartError> {
-        Ok(Self { hold: Hold::Supervised(Supervised::start(launch, supervisor)?) })
+        let notices = supervisor.notices().clone();
+        Ok(Self { hold: Hold::Supervised(Supervised::start(launch, supervisor)?), notices })
     }
 
     /// A server that runs already. It is never frozen, stopped or killed.
     #[must_use]
-    pub fn attach(server: &Server) -> Self {
-        Self { hold: Hold::Attached(Attached::new(server.clone())) }
+    pub fn attach(server: &Server, notices: &Notices) -> Self {
+        Self { hold: Hold::Attached(Attached::new(server.clone())), notices: notices.clone() }
     }
 
     /// Whether it ran before, and will run on.
@@ -66,8 +78,8 @@ impl Service {
         }
     }
 
-    /// Calls `probe` until it returns true, and returns the time from exec (of a server that ran already, from the first
-    /// call) to the end of that call.
+    /// Calls `probe` until it finds the service ready, and returns the time from exec (of a server that ran already, from the first
+    /// call) to the end of that call. Why it is not ready after a moment is said meanwhile.
     ///
     /// The probe must not block for long (give its sockets a timeout), as the end of the service is noticed only between
     /// two calls. It is called every millisecond at first, since the start-up time is a measured figure, and less often
@@ -75,42 +87,97 @@ impl Service {
     ///
     /// # Errors
     /// The service ended, was not ready within `timeout`, or there was an interrupt.
-    pub fn wait_ready(
+    pub fn wait_ready<P: Into<Probed>>(
         &self,
         timeout: Duration,
-        mut probe: impl FnMut() -> bool,
+        mut probe: impl FnMut() -> P,
     ) -> Result<Duration, Unready> {
         let began = match &self.hold {
             Hold::Supervised(own) => own.exec_at,
             Hold::Attached(_) => Instant::now(),
         };
+        let vigil = &Vigil::begin(began);
+        std::thread::scope(|scope| {
+            // The watch ends when this end of the channel is dropped.
+            let (_waited, is_over) = mpsc::channel();
+            scope.spawn(move || self.watch(vigil, began, timeout, &is_over));
+            self.wait(vigil, began, timeout, &mut || probe().into())
+        })
+    }
+
+    fn wait(
+        &self,
+        vigil: &Vigil,
+        began: Instant,
+        timeout: Duration,
+        probe: &mut dyn FnMut() -> Probed,
+    ) -> Result<Duration, Unready> {
         loop {
-            let is_ready = probe();
+            vigil.ask(Instant::now());
+            let found = probe();
             let elapsed = began.elapsed();
+            vigil.note(&found);
             // Checked after a success too: if the service has ended, another process may have answered on its port.
             match self.has_exited() {
                 None => {}
                 Some(Exit::Gone(gone)) => return Err(Unready::Gone(gone)),
-                Some(status) => {
-                    return Err(Unready::ExitedEarly { status, stderr_tail: self.stderr_tail(TAIL_LINES) });
-                }
+                Some(status) => return Err(self.exited_early(status)),
             }
-            if is_ready {
+            if found == Probed::Ready {
                 return Ok(elapsed);
             }
             if signals::received().is_some() {
-                return Err(Unready::Interrupted);
+                return Err(Unready::Interrupted { hindrance: self.hindrance(vigil) });
             }
-            if elapsed >= timeout {
+            if elapsed >= timeout || vigil.is_wrong_for_good(Instant::now()) {
+                let after = if elapsed >= timeout { timeout } else { Duration::from_secs(elapsed.as_secs()) };
+                let hindrance = self.hindrance(vigil);
                 return Err(match &self.hold {
                     Hold::Supervised(own) => {
-                        Unready::NotReady { after: timeout, stderr_tail: own.stderr_tail(TAIL_LINES) }
+                        Unready::NotReady { after, hindrance, stderr_tail: own.stderr_tail(TAIL_LINES) }
                     }
-                    Hold::Attached(_) => Unready::Silent { after: timeout },
+                    Hold::Attached(_) => Unready::Silent { after, hindrance },
                 });
             }
             let pause = (elapsed / 500).clamp(TICK, 20 * TICK);
             std::thread::sleep(pause.min(timeout.saturating_sub(elapsed)));
+        }
+    }
+
+    /// Looks at a service that is waited for, until that is over, and tells why it is not ready.
+    fn watch(&self, vigil: &Vigil, began: Instant, timeout: Duration, is_over: &mpsc::Receiver<()>) {
+        let mut look_at = FIRST_LOOK;
+        while is_over.recv_timeout(look_at.saturating_sub(began.elapsed())) == Err(RecvTimeoutError::Timeout)
+        {
+            if let Some(hindrance) = self.hindrance(vigil).filter(|_| self.has_exited().is_none()) {
+                self.notices.say(&self.name(), &hindrance, timeout);
+            }
+            look_at *= 2;
+        }
+    }
+
+    /// Why it is not ready; absent if it is not known where it is asked.
+    fn hindrance(&self, vigil: &Vigil) -> Option<Hindrance> {
+        let (pids, asked) = match &self.hold {
+            Hold::Supervised(own) => (own.pids(), SocketAddr::from((Ipv4Addr::LOCALHOST, own.port?))),
+            Hold::Attached(server) => (server.live(), server.address()),
+        };
+        let (met, lasts) = vigil.met(Instant::now());
+        Some(Hindrance::of(asked, met, lasts, Observed::of(&pids, asked), &self.stderr_tail(1)))
+    }
+
+    fn exited_early(&self, status: Exit) -> Unready {
+        let left = match &self.hold {
+            Hold::Supervised(own) => own.pids().into_iter().filter_map(Process::of).collect(),
+            Hold::Attached(_) => Vec::new(),
+        };
+        Unready::ExitedEarly { status, left, stderr_tail: self.stderr_tail(TAIL_LINES) }
+    }
+
+    fn name(&self) -> String {
+        match &self.hold {
+            Hold::Supervised(own) => own.name.clone(),
+            Hold::Attached(server) => server.address().to_string(),
         }
     }
 

@@ -29,7 +29,7 @@ pub(super) const TICK: Duration = Duration::from_millis(1);
 /// Dropping it kills it.
 #[derive(Debug)]
 pub(super) struct Supervised {
-    name: String,
+    pub(super) name: String,
     pub(super) group: Group,
     child: Child,
     pub(super) exec_at: Instant,

@@ -1,9 +1,10 @@
 //! Cleans up after a tare that was killed together with its watchdog (out of memory, or with its whole container): finds
 //! groups whose maker is no longer alive. It does not touch the services of this process.
 
-use super::cgroup::{self, Isolation, Maker};
+use super::cgroup::{self, Isolation};
 use super::fallback;
 use super::group::Trace;
+use super::naming::{self, Maker};
 use super::{folder, procfs, scratch_folder};
 use rustix::process::Signal;
 use std::collections::BTreeMap;
@@ -69,7 +70,7 @@ fn trace(found: &mut BTreeMap<String, Trace>, name: String) -> &mut Trace {
 }
 
 fn is_orphan(name: &str) -> bool {
-    cgroup::maker(name).is_some_and(Maker::is_dead)
+    naming::maker(name).is_some_and(Maker::is_dead)
 }
 
 #[cfg(test)]
@@ -85,22 +86,22 @@ mod tests {
     #[test]
     fn a_group_is_an_orphan_once_its_maker_is_dead() {
         let mut maker = Command::new("sleep").arg("60").spawn().unwrap();
-        let name = crate::process::naming::name(maker.id(), 1);
+        let name = naming::name(maker.id(), 1);
         assert!(!is_orphan(&name));
         maker.kill().unwrap();
         maker.wait().unwrap();
         assert!(is_orphan(&name));
-        assert!(!is_orphan("user.slice") && !is_orphan(&cgroup::new_name()));
+        assert!(!is_orphan("user.slice") && !is_orphan(&naming::new_name()));
     }
 
     #[test]
     fn a_process_of_a_dead_maker_is_killed_and_that_of_a_live_one_is_not() {
         let mut maker = Command::new("true").spawn().unwrap();
         maker.wait().unwrap();
-        let orphaned = crate::process::naming::name(maker.id(), 7);
+        let orphaned = naming::name(maker.id(), 7);
         let start =
             |name: &str| Command::new("sleep").arg("60").env(MARK, name).process_group(0).spawn().unwrap();
-        let (mut orphan, mut other) = (start(&orphaned), start(&cgroup::new_name()));
+        let (mut orphan, mut other) = (start(&orphaned), start(&naming::new_name()));
         // Of a container: there its maker has that number, and lives.
         let contained = format!("tare-{}-7-1", maker.id());
         let mut elsewhere = start(&contained);

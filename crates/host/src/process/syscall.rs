@@ -1,8 +1,13 @@
 //! System calls that rustix does not wrap, and those that are made between fork and exec. It knows nothing of services.
 
-use std::{io, mem::MaybeUninit};
+use std::{
+    fs::File,
+    io::{self, Read},
+    mem::MaybeUninit,
+    os::fd::FromRawFd,
+};
 
-use libc::{SIG_DFL, SIG_IGN, SIGHUP, SIGINT, SIGQUIT, SIGTERM, c_int};
+use libc::{SIG_DFL, SIG_IGN, SIGHUP, SIGINT, SIGQUIT, SIGTERM, c_int, c_ulong};
 
 use crate::scheduler;
 
@@ -65,6 +70,79 @@ fn cpu_ns(clock: libc::clockid_t) -> io::Result<u64> {
     Ok(time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned())
 }
 
+/// A counter of the CPU time of a thread and of what descends from it, what has ended among it. Of what the kernel takes to switch to a
+/// thread and back it has no part, in contrast to a clock.
+#[derive(Debug)]
+pub(super) struct TaskClock(File);
+
+/// What has the counter of its parent from its own start on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Heirs {
+    /// Threads of the same process.
+    Threads,
+    /// Threads and processes.
+    All,
+}
+
+impl TaskClock {
+    /// Since it was opened.
+    pub(super) fn ns(&self) -> io::Result<u64> {
+        let mut count = [0; size_of::<u64>()];
+        (&self.0).read_exact(&mut count)?;
+        Ok(u64::from_ne_bytes(count))
+    }
+}
+
+/// Opens one for a thread of any process (`perf_event_open(2)`).
+///
+/// # Errors
+/// The kernel has no such counters, or does not allow them: to others than root it depends on `kernel.perf_event_paranoid` and on whose
+/// process it is.
+pub(super) fn task_clock(thread: u32, heirs: Heirs) -> io::Result<TaskClock> {
+    /// `struct perf_event_attr` as it was at first (`PERF_ATTR_SIZE_VER0`), which every kernel takes.
+    #[repr(C)]
+    #[derive(Default)]
+    struct Attributes {
+        kind: u32,
+        size: u32,
+        config: u64,
+        sample_period: u64,
+        sample_type: u64,
+        read_format: u64,
+        flags: u64,
+        wakeup_events: u32,
+        breakpoint: u32,
+        address: u64,
+    }
+    /// `PERF_TYPE_SOFTWARE` and its `PERF_COUNT_SW_TASK_CLOCK`.
+    const SOFTWARE: u32 = 1;
+    const TASK_CLOCK: u64 = 1;
+    /// `inherit`; `exclude_kernel` and `exclude_hv`, without which only root may count. A clock counts the kernel all the same.
+    const FLAGS: u64 = 1 << 1 | 1 << 5 | 1 << 6;
+    /// `inherit_thread` (Linux 5.13).
+    const THREADS_ALONE: u64 = 1 << 35;
+    /// `PERF_FLAG_FD_CLOEXEC`.
+    const CLOSE_ON_EXEC: c_ulong = 8;
+    let attributes = Attributes {
+        kind: SOFTWARE,
+        size: size_of::<Attributes>() as u32,
+        config: TASK_CLOCK,
+        flags: FLAGS | if heirs == Heirs::Threads { THREADS_ALONE } else { 0 },
+        ..Attributes::default()
+    };
+    let (any_cpu, no_group): (c_int, c_int) = (-1, -1);
+    let number = libc::SYS_perf_event_open;
+    // SAFETY: the pointer is valid for a read of as many bytes as `size` says, and the kernel writes nothing.
+    let file = unsafe {
+        libc::syscall(number, &raw const attributes, thread.cast_signed(), any_cpu, no_group, CLOSE_ON_EXEC)
+    };
+    match c_int::try_from(file) {
+        // SAFETY: a call that did not fail has opened this file for the caller alone.
+        Ok(file) if file >= 0 => Ok(TaskClock(unsafe { File::from_raw_fd(file) })),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 /// Moves this thread, and every thread that it starts, to the idle scheduling class: it runs only when no other thread wants
 /// the CPU. Unlike `nice 19`, a normal thread that wakes up preempts it at once.
 ///
@@ -87,6 +165,22 @@ mod tests {
         }
         let after = process_cpu_ns(std::process::id()).unwrap();
         assert!(after > before + 100_000, "{before} {after}");
+    }
+
+    /// The counter and the clock are read one after the other: neither is exact in itself.
+    #[test]
+    fn a_counter_has_what_the_clock_has_in_both_modes() {
+        let thread = rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned();
+        let Ok(counter) = task_clock(thread, Heirs::All) else {
+            crate::tell!("skipped: the kernel allows no counters");
+            return;
+        };
+        let before = thread_cpu_ns(thread).unwrap();
+        while thread_cpu_ns(thread).unwrap() < before + 20_000_000 {
+            let _in_the_kernel = std::fs::read("/proc/self/stat");
+        }
+        let (counted, took) = (counter.ns().unwrap(), thread_cpu_ns(thread).unwrap() - before);
+        assert!((0.9..1.1).contains(&(counted as f64 / took as f64)), "{counted} {took}");
     }
 
     #[test]

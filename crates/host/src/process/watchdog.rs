@@ -16,8 +16,8 @@
 //!
 //! It knows nothing of services beyond their groups.
 
-use super::cgroup;
 use super::group::Trace;
+use super::naming;
 use super::scratch_folder;
 use super::syscall;
 use crate::threads;
@@ -278,7 +278,7 @@ fn obey(line: &[u8], groups: &mut Vec<Trace>) {
     let (Some(order), Some(name)) = (words.next(), words.next()) else { return };
     let name = String::from_utf8_lossy(name).into_owned();
     // Only groups with a name of ours are ever killed.
-    if cgroup::maker(&name).is_none() {
+    if naming::maker(&name).is_none() {
         return;
     }
     match order {
@@ -349,7 +349,7 @@ mod tests {
 
     #[test]
     fn a_folder_that_was_announced_is_removed_when_the_pipe_closes_and_no_other() {
-        let [kept, gone, other] = std::array::from_fn(|_| std::env::temp_dir().join(cgroup::new_name()));
+        let [kept, gone, other] = std::array::from_fn(|_| std::env::temp_dir().join(naming::new_name()));
         let foreign = tempfile::tempdir().unwrap();
         [&kept, &gone, &other].iter().for_each(|path| std::fs::create_dir(path).unwrap());
         let (first, second, third) = (kept.display(), gone.display(), foreign.path().display());
@@ -380,7 +380,7 @@ mod tests {
             obey(&line, &mut groups);
             obey(order.as_bytes(), &mut groups);
             for group in groups {
-                prop_assert!(cgroup::maker(&group.name).is_some());
+                prop_assert!(naming::maker(&group.name).is_some());
                 prop_assert!(group.folders.iter().all(|folder| folder.ends_with(&group.name)));
             }
         }

@@ -3,7 +3,16 @@ use std::{
     process::{Child, Command},
 };
 
-use super::*;
+use super::{
+    super::{
+        cgroup::Isolation,
+        forks::{self, Forks},
+        naming,
+        port::PortOwner,
+        unknown::Unwaited,
+    },
+    *,
+};
 
 /// A process that ends with the test.
 struct Sleeper(Child);
@@ -36,6 +45,10 @@ fn silent() -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], port::free_port()))
 }
 
+fn cpu_ns(attached: &Attached) -> Option<u64> {
+    attached.cpu_time().unwrap().ok().map(|time| time.ns())
+}
+
 #[test]
 fn a_server_is_found_by_its_port_with_its_cpu_time() {
     let (_listener, address) = listener();
@@ -44,10 +57,10 @@ fn a_server_is_found_by_its_port_with_its_cpu_time() {
     assert_eq!((pids, server.unseen()), (vec![std::process::id()], None));
     assert!(!server.cpus().is_empty());
     let attached = Attached::new(server);
-    let before = attached.cpu_ns().unwrap().unwrap();
+    let before = cpu_ns(&attached).unwrap();
     let mut sum = 0_u64;
     (0..3_000_000_u64).for_each(|i| sum = std::hint::black_box(sum ^ i));
-    assert!(attached.cpu_ns().unwrap().unwrap() > before);
+    assert!(cpu_ns(&attached).unwrap() > before);
     assert_eq!(attached.gone(), None);
 }
 
@@ -70,14 +83,14 @@ fn what_cannot_be_found_says_why_and_has_no_cpu_time() {
     assert_eq!(of(true, &[]), Err(Unseen::OtherNetwork));
     assert_eq!(of(true, &["no inode"]), Err(Unseen::OtherUser));
     let hidden = Attached::new(Server::find(silent(), true, &Whose::Port).unwrap());
-    assert_eq!((hidden.cpu_ns().unwrap(), hidden.pid(), hidden.gone()), (None, None, None));
+    assert_eq!((cpu_ns(&hidden), hidden.pid(), hidden.gone()), (None, None, None));
 }
 
 #[test]
 fn a_hidden_server_is_gone_with_its_socket() {
     let (listener, address) = listener();
     let sockets = sockets_of(address);
-    let attached = Attached::new(Server { address, counted: Err(Unseen::OtherUser), sockets });
+    let attached = Attached::new(Server { address, by_port: true, counted: Err(Unseen::OtherUser), sockets });
     assert_eq!(attached.gone(), None);
     drop(listener);
     assert_eq!(attached.gone(), Some(ServerGone::Closed));
@@ -89,11 +102,11 @@ fn a_process_that_ends_is_gone_and_its_cpu_time_is_not_lost() {
     let pid = sleeper.0.id();
     let server = Server::find(silent(), true, &Whose::Pid(pid)).unwrap();
     let attached = Attached::new(server.clone());
-    let before = attached.cpu_ns().unwrap().unwrap();
+    let before = cpu_ns(&attached).unwrap();
     assert_eq!(attached.gone(), None);
     sleeper.end();
     assert_eq!(attached.gone(), Some(ServerGone::Ended { pid }));
-    assert_eq!(attached.cpu_ns().unwrap(), Some(before));
+    assert!(cpu_ns(&attached).unwrap() >= before);
     let error = Server::find(silent(), true, &Whose::Pid(pid)).unwrap_err().to_string();
     assert_eq!(error, format!("there is no process {pid}"));
 }
@@ -111,7 +124,7 @@ fn who_listens_in_its_place_is_told() {
     let mut sleeper = Sleeper::start();
     let pid = sleeper.0.id();
     let counted = Ok(Counted::Family(vec![Identity::of(pid).unwrap()]));
-    let attached = Attached::new(Server { address, counted, sockets: Vec::new() });
+    let attached = Attached::new(Server { address, by_port: true, counted, sockets: Vec::new() });
     sleeper.end();
     assert_eq!(attached.gone(), Some(ServerGone::Replaced { pid, by: std::process::id() }));
 }
@@ -145,7 +158,7 @@ fn a_cgroup_of_either_version_counts_all_that_is_in_it() {
         let server = Server::find(silent(), true, &whose).unwrap();
         assert_eq!(server.cgroup(), Some(folder.path()));
         let attached = Attached::new(server);
-        assert_eq!(attached.cpu_ns().unwrap(), Some(7_000));
+        assert_eq!(cpu_ns(&attached), Some(7_000));
         assert_eq!((attached.live(), attached.gone()), (vec![std::process::id()], None));
     }
 }
@@ -167,7 +180,51 @@ fn why_cpu_time_is_unknown_is_read_from_older_runs_too() {
     let process = Some(Process { pid: 7, command: "docker-proxy".to_owned() });
     let older = read("{\"process\":{\"pid\":7,\"command\":\"docker-proxy\"}}");
     assert_eq!(older, CpuUnknown::ServedBy(PortOwner { process }));
-    for why in [CpuUnknown::Unseen(Unseen::OtherHost), older] {
+    let ended = CpuUnknown::Unwaited(Unwaited::Seen(Process { pid: 8, command: "burn".to_owned() }));
+    assert_eq!(read("\"ended-unseen\""), CpuUnknown::Unwaited(Unwaited::Unseen));
+    for why in [CpuUnknown::Unseen(Unseen::OtherHost), ended, older] {
         assert_eq!(read(&serde_json::to_string(&why).unwrap()), why);
     }
+}
+
+/// A server in a cgroup that has nothing else in it is counted there, where nothing that ends is lost.
+#[test]
+fn a_server_with_a_cgroup_of_its_own_is_counted_in_it() {
+    let Isolation { accounting, .. } = Isolation::detect();
+    let Some(parent) = accounting.folder() else {
+        crate::tell!("skipped: no cgroups that count");
+        return;
+    };
+    let folder = parent.join(naming::new_name());
+    fs::create_dir(&folder).unwrap();
+    let server = Forks::start("orphan");
+    let address = SocketAddr::from(([127, 0, 0, 1], server.port()));
+    let find = || Server::find(address, true, &Whose::Port).unwrap();
+    assert_eq!(find().cgroup(), None, "it shares that of the test");
+    fs::write(folder.join("cgroup.procs"), server.pid().to_string()).unwrap();
+    let found = find();
+    assert_eq!(found.cgroup(), Some(folder.as_path()));
+    let attached = Attached::new(found);
+    let before = attached.cpu_time().unwrap().unwrap();
+    let work_ns = server.ask(50);
+    let took_ns = attached.cpu_time().unwrap().unwrap().since(&before).unwrap();
+    let mut other = Sleeper::start();
+    fs::write(folder.join("cgroup.procs"), other.0.id().to_string()).unwrap();
+    let shared = find();
+    other.end();
+    drop(server);
+    forks::soon(|| folder::pids(&folder).is_empty());
+    folder::remove(&folder).unwrap();
+    assert!(took_ns >= work_ns, "{took_ns} of {work_ns}");
+    assert_eq!(shared.cgroup(), None, "another process is in it");
+}
+
+#[test]
+fn those_beside_a_server_are_looked_at_unless_somebody_said_what_it_is() {
+    let (_listener, address) = listener();
+    let of = |whose| Attached::new(Server::find(address, true, &whose).unwrap()).bystanders().is_some();
+    assert!(of(Whose::Port));
+    assert!(!of(Whose::Pid(std::process::id())));
+    let hidden = Server { address, by_port: true, counted: Err(Unseen::OtherUser), sockets: Vec::new() };
+    assert!(Attached::new(hidden).bystanders().is_none(), "it would be among them");
 }

@@ -1,0 +1,358 @@
+//! Why a service has not given a right answer yet, as far as the kernel shows it: where its processes listen, what they wait for, and
+//! what the last question has met. It knows nothing of what the service serves.
+
+use std::{fmt, fs, net::SocketAddr, time::Duration};
+
+use super::{
+    fallback,
+    input::{self, Input},
+    port,
+    procfs::Process,
+    sockets::{self, Place},
+};
+
+/// What one question finds that asks whether a service is ready.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Probed {
+    Ready,
+    /// No process listens where it is asked.
+    Refused,
+    /// No connection was accepted in time, or nothing came over it.
+    Silent,
+    /// Something came that does not make it ready: words after "it", such as "answers GET / with status 503".
+    Unfit(String),
+    /// It answers, and not as is right: words after "it".
+    Wrong(String),
+}
+
+impl From<bool> for Probed {
+    fn from(is_ready: bool) -> Probed {
+        if is_ready { Probed::Ready } else { Probed::Silent }
+    }
+}
+
+/// Why a service is not ready, as far as it can be seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hindrance {
+    /// What it does instead of answering rightly, in words after "it"; and for how long already.
+    Unfit { words: String, lasts: Duration },
+    /// How its answer differs from the right one, in words after "it"; and for how long already.
+    Wrong { words: String, lasts: Duration },
+    /// Connections wait where it is asked, and it does not accept them.
+    Unaccepted { asked: SocketAddr, queued: u32 },
+    /// It listens where it is asked, and nothing came over a connection for so long.
+    Silent { asked: SocketAddr, lasts: Duration },
+    /// It listens, and not where it is asked.
+    Elsewhere { asked: SocketAddr, listens: Vec<Place> },
+    /// It listens in a network namespace of its own.
+    OtherNetwork { listens: Vec<Place> },
+    /// One of its processes waits for input.
+    Input { process: Process, input: Input },
+    /// One of its processes stands still, as after SIGSTOP.
+    Stopped { process: Process },
+    /// None of its processes listens; the last line of its stderr.
+    Nowhere { stderr: String },
+    /// Its processes cannot be seen.
+    Hidden,
+}
+
+/// What is seen of a service and its processes at one instant.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Observed {
+    /// Where its processes listen.
+    pub own: Vec<Place>,
+    /// Where they listen in a network namespace of their own.
+    pub apart: Vec<Place>,
+    /// How many connections wait where it is asked, whichever process listens there; absent if none does.
+    pub queued: Option<u32>,
+    pub input: Option<(Process, Input)>,
+    pub stopped: Option<Process>,
+    /// Not even the files of one process can be seen.
+    pub is_hidden: bool,
+}
+
+impl Observed {
+    /// Of these processes, and of what listens at `asked` in the network of this thread.
+    pub(super) fn of(pids: &[u32], asked: SocketAddr) -> Observed {
+        let network = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
+        let (here, around) = (network("thread-self"), sockets::in_network_of("thread-self"));
+        let held: Vec<(u32, Vec<String>)> =
+            pids.iter().filter_map(|pid| Some((*pid, port::held(*pid).ok()?))).collect();
+        let mut seen = Observed { is_hidden: held.is_empty() && !pids.is_empty(), ..Observed::default() };
+        for (pid, held) in &held {
+            let pid = pid.to_string();
+            let is_apart = network(&pid) != here;
+            let other = if is_apart { sockets::in_network_of(&pid) } else { Vec::new() };
+            let (around, found) = if is_apart { (&other, &mut seen.apart) } else { (&around, &mut seen.own) };
+            let own = around.iter().filter(|listening| held.contains(&listening.inode));
+            found.extend(own.map(|listening| listening.place.clone()));
+        }
+        [&mut seen.own, &mut seen.apart].into_iter().for_each(in_order);
+        let queued = around
+            .iter()
+            .filter(|listening| matches!(&listening.place, Place::Tcp(own) if sockets::reaches(*own, asked)));
+        seen.queued = queued.map(|listening| listening.queued).max();
+        seen.input = pids.iter().find_map(|pid| Some((Process::of(*pid)?, input::awaited_by(*pid)?)));
+        seen.stopped =
+            pids.iter().filter(|pid| fallback::is_stopped(**pid)).find_map(|pid| Process::of(*pid));
+        seen
+    }
+}
+
+/// Once each; where a service listens by TCP, its other sockets are for something else.
+fn in_order(places: &mut Vec<Place>) {
+    places.sort();
+    places.dedup();
+    if matches!(places.first(), Some(Place::Tcp(_))) {
+        places.retain(|place| matches!(place, Place::Tcp(_)));
+    }
+}
+
+impl Hindrance {
+    /// What follows from what the last question has met, for so long already, and from what is seen. `stderr` is its last line.
+    pub(super) fn of(
+        asked: SocketAddr,
+        met: Probed,
+        lasts: Duration,
+        seen: Observed,
+        stderr: &str,
+    ) -> Hindrance {
+        let is_refused = met == Probed::Refused;
+        let is_asked = |place: &Place| match place {
+            // One that listens on all addresses of IPv6 and refuses IPv4 is for IPv6 alone.
+            Place::Tcp(own) => {
+                sockets::reaches(*own, asked) && !(is_refused && own.is_ipv6() && asked.is_ipv4())
+            }
+            Place::Udp(_) | Place::Unix(_) => false,
+        };
+        let is_there = seen.own.iter().any(is_asked) || (met == Probed::Silent && seen.queued.is_some());
+        match (met, seen) {
+            (Probed::Unfit(words), _) => Hindrance::Unfit { words, lasts },
+            (Probed::Wrong(words), _) => Hindrance::Wrong { words, lasts },
+            (Probed::Silent, Observed { queued: Some(queued @ 1..), .. }) if is_there => {
+                Hindrance::Unaccepted { asked, queued }
+            }
+            _ if is_there => Hindrance::Silent { asked, lasts },
+            (_, Observed { own, .. }) if !own.is_empty() => Hindrance::Elsewhere { asked, listens: own },
+            (_, Observed { apart, .. }) if !apart.is_empty() => Hindrance::OtherNetwork { listens: apart },
+            (_, Observed { stopped: Some(process), .. }) => Hindrance::Stopped { process },
+            (_, Observed { input: Some((process, input)), .. }) => Hindrance::Input { process, input },
+            (_, Observed { is_hidden: true, .. }) => Hindrance::Hidden,
+            _ => Hindrance::Nowhere { stderr: stderr.to_owned() },
+        }
+    }
+
+    /// Whether more time alone may help. What listens elsewhere may still come up where it is asked, but is more likely to be
+    /// started wrongly.
+    pub(super) fn may_pass(&self) -> bool {
+        match self {
+            Hindrance::Unfit { .. }
+            | Hindrance::Unaccepted { .. }
+            | Hindrance::Silent { .. }
+            | Hindrance::Nowhere { .. }
+            | Hindrance::Hidden => true,
+            Hindrance::Wrong { .. }
+            | Hindrance::Elsewhere { .. }
+            | Hindrance::OtherNetwork { .. }
+            | Hindrance::Input { .. }
+            | Hindrance::Stopped { .. } => false,
+        }
+    }
+}
+
+impl fmt::Display for Hindrance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Hindrance::Unfit { words, lasts } | Hindrance::Wrong { words, lasts } => {
+                write!(f, "it {words}, for {} so far", seconds(*lasts))
+            }
+            Hindrance::Unaccepted { asked, queued } => {
+                write!(f, "it listens at {asked} and accepts no connection ({queued} waiting)")
+            }
+            Hindrance::Silent { asked, lasts } => {
+                write!(f, "it listens at {asked}, and has answered nothing for {}", seconds(*lasts))
+            }
+            Hindrance::Elsewhere { asked, listens } => write!(
+                f,
+                "it listens on {}, and not on {asked}, where it is asked: {}",
+                named(listens),
+                fix(*asked, listens)
+            ),
+            Hindrance::OtherNetwork { listens } => write!(
+                f,
+                "it listens on {} in a network namespace of its own, where it cannot be asked: let it use the network of this \
+                 machine",
+                named(listens)
+            ),
+            Hindrance::Input { process, input } => {
+                let from = match input {
+                    Input::Stdin => "on its stdin",
+                    Input::Terminal => "from a terminal",
+                };
+                write!(
+                    f,
+                    "its {process} waits for input {from}, and gets none: start it so that it asks for nothing"
+                )
+            }
+            Hindrance::Stopped { process } => write!(
+                f,
+                "its {process} is stopped, as one is that reads from a terminal in the background: start it so that it asks for \
+                 nothing"
+            ),
+            Hindrance::Nowhere { stderr } if stderr.is_empty() => f.write_str("it listens on no port yet"),
+            Hindrance::Nowhere { stderr } => {
+                write!(f, "it listens on no port yet, and its stderr ends: {stderr}")
+            }
+            Hindrance::Hidden => f.write_str(
+                "its processes cannot be seen by this user: check that it listens on 127.0.0.1:$PORT",
+            ),
+        }
+    }
+}
+
+/// What lets a service that listens on these be reached where it is asked.
+fn fix(asked: SocketAddr, listens: &[Place]) -> String {
+    let has = |wanted: fn(&Place) -> bool| listens.iter().any(wanted);
+    let has_port = listens.iter().any(|place| matches!(place, Place::Tcp(own) if own.port() == asked.port()));
+    if has_port {
+        format!("let it listen on {} or on all addresses", asked.ip())
+    } else if has(|place| matches!(place, Place::Tcp(_))) {
+        "let it take its port from the variable PORT, or write {port} in its command".to_owned()
+    } else if has(|place| matches!(place, Place::Unix(_))) {
+        format!("let it listen on {}:$PORT", asked.ip())
+    } else {
+        format!("let it listen on {}:$PORT by TCP", asked.ip())
+    }
+}
+
+fn named(places: &[Place]) -> String {
+    /// More would hide what matters.
+    const NAMED_MAX: usize = 4;
+    let names: Vec<String> = places.iter().take(NAMED_MAX).map(ToString::to_string).collect();
+    match places.len().saturating_sub(NAMED_MAX) {
+        0 => names.join(" and "),
+        more => format!("{} and {more} more", names.join(", ")),
+    }
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.1} s", time.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream, UdpSocket};
+
+    use super::*;
+
+    const ASKED: ([u8; 4], u16) = ([127, 0, 0, 1], 18_100);
+
+    fn tcp(address: &str) -> Place {
+        Place::Tcp(address.parse().unwrap())
+    }
+
+    fn process() -> Process {
+        Process { pid: 7, command: "python3".to_owned() }
+    }
+
+    fn said(met: Probed, seen: Observed) -> String {
+        Hindrance::of(ASKED.into(), met, Duration::from_millis(1_420), seen, "").to_string()
+    }
+
+    #[test]
+    fn a_service_that_listens_elsewhere_is_told_what_to_change() {
+        let of = |own: Vec<Place>| said(Probed::Refused, Observed { own, ..Observed::default() });
+        let address = "let it listen on 127.0.0.1 or on all addresses";
+        let asked = "and not on 127.0.0.1:18100, where it is asked";
+        assert_eq!(of(vec![tcp("[::1]:18100")]), format!("it listens on [::1]:18100, {asked}: {address}"));
+        // As a refusal shows, for IPv6 alone.
+        assert_eq!(of(vec![tcp("[::]:18100")]), format!("it listens on [::]:18100, {asked}: {address}"));
+        assert_eq!(
+            of(vec![tcp("10.0.0.2:18100")]),
+            format!("it listens on 10.0.0.2:18100, {asked}: {address}")
+        );
+        let port = "let it take its port from the variable PORT, or write {port} in its command";
+        let both = vec![tcp("0.0.0.0:18300"), tcp("127.0.0.1:9229")];
+        assert_eq!(of(both), format!("it listens on 0.0.0.0:18300 and 127.0.0.1:9229, {asked}: {port}"));
+        let udp = Place::Udp("0.0.0.0:18100".parse().unwrap());
+        assert!(of(vec![udp]).ends_with(
+            "by UDP, and not on 127.0.0.1:18100, where it is asked: let it listen on 127.0.0.1:$PORT by TCP"
+        ));
+        let unix = Place::Unix("/run/a.sock".to_owned());
+        let expected =
+            format!("it listens on the Unix socket /run/a.sock, {asked}: let it listen on 127.0.0.1:$PORT");
+        assert_eq!(of(vec![unix]), expected);
+        let many = (1..=6).map(|number| tcp(&format!("127.0.0.1:{number}"))).collect();
+        assert!(of(many).contains("127.0.0.1:4 and 2 more, and not"));
+    }
+
+    #[test]
+    fn a_service_that_listens_where_it_is_asked_is_silent_or_does_not_accept() {
+        let own = vec![tcp("[::]:18100")];
+        let seen = |queued| Observed { own: own.clone(), queued: Some(queued), ..Observed::default() };
+        let silent = "it listens at 127.0.0.1:18100, and has answered nothing for 1.4 s";
+        assert_eq!(said(Probed::Silent, seen(0)), silent);
+        assert_eq!(
+            said(Probed::Silent, seen(3)),
+            "it listens at 127.0.0.1:18100 and accepts no connection (3 waiting)"
+        );
+        // What a container engine listens on is none of the processes of the service.
+        assert_eq!(said(Probed::Silent, Observed { queued: Some(0), ..Observed::default() }), silent);
+        // It began to listen after the last question.
+        let seen = Observed { own: vec![tcp("127.0.0.1:18100")], queued: Some(1), ..Observed::default() };
+        assert_eq!(said(Probed::Refused, seen), silent);
+    }
+
+    #[test]
+    fn what_comes_instead_of_a_right_answer_matters_more_than_sockets() {
+        let seen = Observed { own: vec![tcp("127.0.0.1:9")], ..Observed::default() };
+        let met = Probed::Unfit("answers GET / with status 503".to_owned());
+        assert_eq!(said(met, seen), "it answers GET / with status 503, for 1.4 s so far");
+    }
+
+    #[test]
+    fn a_service_that_listens_nowhere_waits_for_something_or_has_not_come_up() {
+        let of = |seen| said(Probed::Refused, seen);
+        let input = |input| Observed { input: Some((process(), input)), ..Observed::default() };
+        let start = "and gets none: start it so that it asks for nothing";
+        assert_eq!(
+            of(input(Input::Stdin)),
+            format!("its process 7 (\"python3\") waits for input on its stdin, {start}")
+        );
+        assert_eq!(
+            of(input(Input::Terminal)),
+            format!("its process 7 (\"python3\") waits for input from a terminal, {start}")
+        );
+        let stopped = of(Observed { stopped: Some(process()), ..Observed::default() });
+        assert!(stopped.starts_with("its process 7 (\"python3\") is stopped"), "{stopped}");
+        let apart = of(Observed { apart: vec![tcp("127.0.0.1:18100")], ..Observed::default() });
+        assert!(
+            apart.starts_with("it listens on 127.0.0.1:18100 in a network namespace of its own"),
+            "{apart}"
+        );
+        assert_eq!(of(Observed::default()), "it listens on no port yet");
+        let waits =
+            Hindrance::of(ASKED.into(), Probed::Refused, Duration::ZERO, Observed::default(), "no database");
+        assert_eq!(waits.to_string(), "it listens on no port yet, and its stderr ends: no database");
+        assert!(of(Observed { is_hidden: true, ..Observed::default() }).contains("cannot be seen"));
+    }
+
+    #[test]
+    fn what_this_process_listens_on_is_seen() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let datagrams = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let here = listener.local_addr().unwrap();
+        let me = [std::process::id()];
+        let seen = Observed::of(&me, here);
+        assert!(seen.own.contains(&Place::Tcp(here)), "{seen:?}");
+        assert!(
+            !seen.own.contains(&Place::Udp(datagrams.local_addr().unwrap())),
+            "beside TCP it says nothing"
+        );
+        assert_eq!((seen.queued, seen.is_hidden, seen.stopped), (Some(0), false, None));
+        let _waits = TcpStream::connect(here).unwrap();
+        assert_eq!(Observed::of(&me, here).queued, Some(1));
+        drop(listener);
+        assert_eq!(Observed::of(&me, here).queued, None);
+    }
+}
