@@ -107,6 +107,11 @@ impl Judgement {
         self.status = status;
     }
 
+    /// How much of the body was compared.
+    pub(crate) fn body_bytes(&self) -> u64 {
+        self.body_bytes
+    }
+
     /// The beginning of a wrong body.
     pub(crate) fn body_so_far(&self) -> &[u8] {
         &self.body

@@ -47,8 +47,8 @@ pub use exchange::{
     StepRule,
 };
 pub use generator::{
-    Aligned, AlignedRun, Connections, Doubt, Generator, GeneratorError, Interval, Limits, Load, LoadError,
-    Measures, OpenError, Quantile, RunReport, Settings, Waiting, evaluate,
+    Aligned, AlignedRun, Connections, Contradiction, Doubt, Generator, GeneratorError, Interval, Limits,
+    Load, LoadError, Measures, OpenError, Quantile, RunReport, Settings, Waiting, evaluate,
 };
 pub use latency::Histogram;
 pub use negotiated::{Handshakes, Negotiated};
@@ -62,5 +62,5 @@ pub use stop::{After, Quota, Stop};
 pub use tally::{Failure, Failures, Sample, Tally, Unreconciled};
 #[doc(hidden)]
 pub use tls::probe as tls_probe;
-pub use tls::{TlsClient, TlsOffer, TlsOptions, Trust};
-pub use tls_error::TlsError;
+pub use tls::{ClientCertificate, TlsClient, TlsOffer, TlsOptions, TlsVersion, Trust};
+pub use tls_error::{TlsError, TlsObstacle};

@@ -20,11 +20,14 @@ pub struct Negotiated {
     pub group: Option<String>,
     /// The protocol that was chosen by ALPN.
     pub alpn: Option<String>,
+    /// Whether the client has a certificate, for a server that asks for one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub client_certificate: bool,
 }
 
 impl Negotiated {
     /// What a connection has agreed on, after its handshake.
-    pub(crate) fn of(connection: &UnbufferedClientConnection) -> Negotiated {
+    pub(crate) fn of(connection: &UnbufferedClientConnection, client_certificate: bool) -> Negotiated {
         let suite = connection.negotiated_cipher_suite();
         let group = connection.negotiated_key_exchange_group();
         Negotiated {
@@ -39,6 +42,7 @@ impl Negotiated {
                 .replacen("TLS13_", "TLS_", 1),
             group: group.and_then(|group| group.name().as_str()).map(str::to_owned),
             alpn: connection.alpn_protocol().map(|name| String::from_utf8_lossy(name).into_owned()),
+            client_certificate,
         }
     }
 }
@@ -47,7 +51,8 @@ impl Negotiated {
 impl fmt::Display for Negotiated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}", self.version, self.suite)?;
-        [&self.group, &self.alpn].into_iter().flatten().try_for_each(|word| write!(f, ", {word}"))
+        [&self.group, &self.alpn].into_iter().flatten().try_for_each(|word| write!(f, ", {word}"))?;
+        if self.client_certificate { f.write_str(", with a client certificate") } else { Ok(()) }
     }
 }
 

@@ -276,7 +276,10 @@ pub struct Sample {
     pub exchange: String,
     /// What was expected, in words.
     pub expected: String,
-    /// The first [`SAMPLE_BYTES_MAX`] bytes that came: of the body for a mismatch, else from the status line on.
+    /// Why it failed, if more is known than its kind: the rule that an answer breaks, or how much of it came.
+    pub reason: Option<String>,
+    /// Up to [`SAMPLE_BYTES_MAX`] bytes that came: of the body for a mismatch, where an answer is malformed, else from the status
+    /// line on.
     pub got: Vec<u8>,
     /// When, counted from the start of the run.
     pub at_ns: u64,

@@ -122,18 +122,17 @@ pub(crate) trait Client {
     /// The answer that was kept, once it is complete; none if it was longer than was to be kept.
     fn response(&self, slot: usize) -> Option<Response>;
 
-    /// Why the connection of a slot did not come about, if more is known than the failure says.
-    fn trouble(&self, _: usize, failure: Failure) -> Option<String> {
-        self.tls_trouble(failure)
-    }
-
     /// What TLS says of its last failure, if this is one of TLS.
     fn tls_trouble(&self, failure: Failure) -> Option<String> {
         let of_tls = self.tls().filter(|_| failure == Failure::Tls)?;
         of_tls.last_error.as_ref().map(ToString::to_string)
     }
 
-    /// The beginning of what came, for a sample.
+    /// Why a slot failed, if more is known than the failure says: the rule that an answer breaks, how much of it came, or what TLS
+    /// says.
+    fn reason(&self, slot: usize, failure: Failure) -> Option<String>;
+
+    /// What came, for a sample: from its beginning, or where it is wrong.
     fn got(&self, slot: usize, failure: Failure) -> Vec<u8>;
 
     /// Closes a slot: its connection, or what it has of one. No event of it follows.

@@ -15,8 +15,11 @@ pub(super) enum Phase {
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Stamp {
-    /// When it was due; in a closed loop when it was sent.
+    /// When it was due; in a closed loop when it was handed over.
     pub(super) due_ns: u64,
+    /// When it was given to its connection: from here on it is in flight.
+    pub(super) handed_ns: u64,
+    /// The same, or later if it had to wait for a stream of HTTP/2.
     pub(super) sent_ns: u64,
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-use crate::latency::Histogram;
+use crate::latency::{CEILING_NS, Histogram};
 use crate::statuses::Statuses;
 use crate::tally::Tally;
 
@@ -35,8 +35,12 @@ pub struct Measures {
     /// it asked for another connection. The wait is part of the latency, not of the service time. Requests that did not wait
     /// are not in it.
     pub stream_wait: Histogram,
-    /// Requests in flight, added up over every nanosecond.
+    /// Requests in flight, added up over every nanosecond: by their number, as it rose and fell.
     pub in_flight_ns: u128,
+    /// The same by the requests with a right answer: how long each was in flight, added up at its end.
+    pub in_flight_ns_answered: u128,
+    /// And by all others: timed out, failed, broken off by the peer, or still in flight at the end.
+    pub in_flight_ns_unanswered: u128,
     /// The longest time in which a thread of the generator had requests in flight and none of them came to its end, without the
     /// time in which a thread that polls was kept from polling.
     pub silent_ns_max: u64,
@@ -58,25 +62,42 @@ impl Measures {
     #[must_use]
     pub fn quantile(&self, q: f64) -> Quantile {
         if self.unanswered.count() == 0 {
-            return Quantile { ns: self.latency.quantile_ns(q), at_least: false };
+            let ns = self.latency.quantile_ns(q);
+            return Quantile { ns, at_least: ns >= self.bound_ns() };
         }
         let mut all = self.latency.clone();
         all.merge(&self.unanswered);
         let ns = all.quantile_ns(q);
-        Quantile { ns, at_least: self.unanswered.min_ns() <= ns }
+        Quantile { ns, at_least: ns >= self.bound_ns() }
     }
-}
 
-impl Measures {
-    /// The mean time from the instant an answered request was handed over to its connection to its answer, with a wait for a
-    /// stream of HTTP/2: what a request in flight is counted for.
+    /// Times from this one on are lower bounds: a request was given up after it, or a histogram tells no longer ones apart.
+    fn bound_ns(&self) -> u64 {
+        match self.unanswered.count() {
+            0 => CEILING_NS,
+            _ => self.unanswered.min_ns().min(CEILING_NS),
+        }
+    }
+
+    /// How many requests [`Measures::quantile`] is of.
+    #[must_use]
+    pub fn timed(&self) -> u64 {
+        self.latency.count() + self.unanswered.count()
+    }
+
+    /// Whether the mean is a lower bound, and a deviation is not known.
+    #[must_use]
+    pub fn is_bounded_below(&self) -> bool {
+        self.latency.max_ns().max(self.unanswered.max_ns()) >= self.bound_ns()
+    }
+
+    /// The mean time that an answered request was in flight: from the instant it was handed over to its connection, with a wait for a
+    /// stream of HTTP/2.
     #[must_use]
     pub fn in_flight_ns_mean(&self) -> f64 {
-        let sum = |histogram: &Histogram| histogram.mean_ns() * histogram.count() as f64;
-        match self.service_time.count() {
-            // In a closed loop a wait for a stream is in the latency.
-            0 => self.latency.mean_ns(),
-            answered => (sum(&self.service_time) + sum(&self.stream_wait)) / answered as f64,
+        match self.tally.answered {
+            0 => 0.0,
+            answered => self.in_flight_ns_answered as f64 / answered as f64,
         }
     }
 
@@ -84,10 +105,9 @@ impl Measures {
     /// waited.
     #[must_use]
     pub fn mean_ns(&self) -> f64 {
-        let sum = |histogram: &Histogram| histogram.mean_ns() * histogram.count() as f64;
-        match self.latency.count() + self.unanswered.count() {
+        match self.timed() {
             0 => 0.0,
-            all => (sum(&self.latency) + sum(&self.unanswered)) / all as f64,
+            all => (self.latency.sum_ns() + self.unanswered.sum_ns()) / all as f64,
         }
     }
 }
@@ -104,6 +124,8 @@ impl AddAssign<&Measures> for Measures {
         self.connection_time.merge(&other.connection_time);
         self.stream_wait.merge(&other.stream_wait);
         self.in_flight_ns += other.in_flight_ns;
+        self.in_flight_ns_answered += other.in_flight_ns_answered;
+        self.in_flight_ns_unanswered += other.in_flight_ns_unanswered;
         self.silent_ns_max = self.silent_ns_max.max(other.silent_ns_max);
     }
 }
@@ -125,5 +147,17 @@ mod tests {
         assert!((measures.mean_ns() / 1_080.0 - 1.0).abs() < 1e-2, "{}", measures.mean_ns());
         let p99 = measures.quantile(0.99);
         assert!(p99.at_least && p99.ns >= 4_990, "{p99:?}");
+        assert!(measures.is_bounded_below());
+    }
+
+    #[test]
+    fn what_a_histogram_cannot_tell_apart_is_a_lower_bound_too() {
+        let mut measures = Measures::default();
+        [1_000, 1_000, 100_000_000_000].into_iter().for_each(|ns| measures.latency.record(ns));
+        assert_eq!(measures.quantile(0.5), Quantile { ns: 1_000, at_least: false });
+        assert!(measures.quantile(1.0).at_least && measures.is_bounded_below());
+        let mut below = Measures::default();
+        below.latency.record(60_000_000_000);
+        assert!(!below.quantile(1.0).at_least && !below.is_bounded_below());
     }
 }

@@ -3,9 +3,12 @@
 use std::fmt;
 
 use super::load::Load;
+use super::measures::Measures;
 use super::report::RunReport;
+use crate::latency::CEILING_NS;
 use crate::schedule::Schedule;
 use crate::stop::After;
+use crate::tally::Failure;
 
 /// Limits within which a run counts as a measurement of the server.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,7 +20,8 @@ pub struct Limits {
     /// The largest part of the due requests that may fail, or never be sent or answered. A failure of a connection counts
     /// as one too.
     pub error_share_max: f64,
-    /// How far rate x mean time may lie from the mean number in flight, as a share of it (Little's law).
+    /// How far two counts of the same time may lie apart, as a share of the greater: requests in flight by their number and by each of
+    /// them (Little's law), and each of them and its latency. Clocks and histograms lose less than a thousandth.
     pub little_share_max: f64,
 }
 
@@ -27,7 +31,7 @@ impl Default for Limits {
             busy_share_max: 0.95,
             schedule_lag_ns_p99_max: 1_000_000,
             error_share_max: 0.0,
-            little_share_max: 0.05,
+            little_share_max: 0.01,
         }
     }
 }
@@ -56,11 +60,34 @@ pub enum Doubt {
         share: f64,
     },
     /// The generator's own counts contradict each other.
-    Inconsistent {
-        /// Requests in flight on average, as counted.
+    Inconsistent(Contradiction),
+}
+
+/// What the generator counted in two ways that must agree, whatever the server does: a bug of the generator.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Contradiction {
+    /// Little's law (Little 1961), over all requests, whatever became of them.
+    InFlight {
+        /// Requests in flight on average, by their number.
         in_flight_mean: f64,
-        /// What rate x mean time gives.
+        /// The same by the time of each: rate x mean time.
         little: f64,
+    },
+    /// Each of them has one time.
+    Times {
+        /// What was timed, in words.
+        of: &'static str,
+        /// How many there were.
+        counted: u64,
+        /// How many times were kept.
+        timed: u64,
+    },
+    /// The times that are shown, against the time that the same answers were in flight.
+    Mean {
+        /// By the histograms.
+        kept_ns_mean: f64,
+        /// By the sum over the requests.
+        in_flight_ns_mean: f64,
     },
 }
 
@@ -73,7 +100,7 @@ impl Doubt {
             Doubt::GeneratorBound { .. } => "generator-bound",
             Doubt::Late { .. } => "late",
             Doubt::Failing { .. } => "failing",
-            Doubt::Inconsistent { .. } => "inconsistent",
+            Doubt::Inconsistent(_) => "inconsistent",
         }
     }
 }
@@ -94,17 +121,42 @@ impl fmt::Display for Doubt {
             ),
             Doubt::Late { schedule_lag_ns_p99 } => write!(
                 f,
-                "late: 1% of the requests left more than {:.3} ms after they were due; give the generator a CPU of its \
-                 own or ask for a lower rate",
+                "late: at least 1% of the requests left {:.3} ms or more after they were due; give the generator a CPU of \
+                 its own or ask for a lower rate",
                 *schedule_lag_ns_p99 as f64 / 1e6
             ),
             Doubt::Failing { share } => {
-                write!(f, "failing: {:.3}% of the requests and connections failed", share * 100.0)
+                let digits = digits(share * 100.0);
+                write!(f, "failing: {:.digits$}% of the requests and connections failed", share * 100.0)
             }
-            Doubt::Inconsistent { in_flight_mean, little } => write!(
+            Doubt::Inconsistent(contradiction) => {
+                write!(f, "inconsistent: {contradiction}; report it as a bug of the load engine")
+            }
+        }
+    }
+}
+
+/// Decimals of a percentage: three, or as many as it takes to tell it from none.
+fn digits(percent: f64) -> usize {
+    let leading = if percent > 0.0 { -percent.log10().floor() } else { 0.0 };
+    (leading as usize).clamp(3, 12)
+}
+
+impl fmt::Display for Contradiction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Contradiction::InFlight { in_flight_mean, little } => write!(
                 f,
-                "inconsistent: {in_flight_mean:.2} requests were in flight on average, but rate x time gives \
-                 {little:.2}; report it as a bug of the load engine"
+                "{in_flight_mean:.2} requests were in flight on average, but rate x time gives {little:.2}"
+            ),
+            Contradiction::Times { of, counted, timed } => {
+                write!(f, "there were {counted} {of}, but {timed} have a time")
+            }
+            Contradiction::Mean { kept_ns_mean, in_flight_ns_mean } => write!(
+                f,
+                "the answers were in flight for {:.3} ms on average, but their latencies say {:.3} ms",
+                in_flight_ns_mean / 1e6,
+                kept_ns_mean / 1e6
             ),
         }
     }
@@ -134,24 +186,61 @@ pub fn evaluate(report: &RunReport, limits: &Limits) -> Vec<Doubt> {
     if schedule_lag_ns_p99 > limits.schedule_lag_ns_p99_max {
         doubts.push(Doubt::Late { schedule_lag_ns_p99 });
     }
-    doubts.extend(little(report, limits));
+    let share_max = limits.little_share_max;
+    let contradiction = little(report, share_max).or_else(|| times(total)).or_else(|| mean(total, share_max));
+    doubts.extend(contradiction.map(Doubt::Inconsistent));
     doubts
 }
 
-/// Little's law (Little 1961): the mean number in flight is the rate times the mean time. Both sides are counted
-/// on their own; only where nearly everything was answered are they about the same requests.
-fn little(report: &RunReport, limits: &Limits) -> Option<Doubt> {
+fn is_off(one: f64, other: f64, share_max: f64) -> bool {
+    (one - other).abs() > share_max * one.max(other)
+}
+
+/// Little's law: the mean number in flight is the rate times the mean time. Over all of a run, from a start with none in flight to
+/// an end after which none is, it holds for any server, if the time of each request counts: of those that were never answered too.
+fn little(report: &RunReport, share_max: f64) -> Option<Contradiction> {
     let total = &report.total;
-    let answered = total.tally.answered;
-    // A request that is still waited for at the end was in flight for all of the drain.
-    let is_whole = total.tally.in_flight == 0 && total.tally.sent - answered <= answered / 1_000;
-    if answered < 1_000 || report.elapsed_ns == 0 || !is_whole {
+    let by_request_ns = (total.in_flight_ns_answered + total.in_flight_ns_unanswered) as f64;
+    let little = by_request_ns / report.elapsed_ns.max(1) as f64;
+    let in_flight_mean = report.in_flight_mean();
+    is_off(total.in_flight_ns as f64, by_request_ns, share_max)
+        .then_some(Contradiction::InFlight { in_flight_mean, little })
+}
+
+/// Every outcome has its time, and no other has one.
+fn times(total: &Measures) -> Option<Contradiction> {
+    let tally = &total.tally;
+    let is_open = total.service_time.count() > 0;
+    let waited = tally.failed.get(Failure::ResponseTimeout) + tally.in_flight;
+    // What was left over of a quota of connections was due at no instant.
+    let waited_max = waited + tally.unsent;
+    let unanswered = total.unanswered.count();
+    let due = tally.sent + tally.unsent;
+    let kept = [
+        ("answers", tally.answered, total.latency.count(), true),
+        ("answers to sent requests", tally.answered, total.service_time.count(), is_open),
+        ("requests without an answer", unanswered.clamp(waited, waited_max), unanswered, true),
+        ("instants at which a request was due", due, total.schedule_lag.count(), is_open),
+    ];
+    let off = kept.into_iter().find(|(_, counted, timed, is_asked)| *is_asked && counted != timed);
+    off.map(|(of, counted, timed, _)| Contradiction::Times { of, counted, timed })
+}
+
+/// The latencies that are shown are those of the same answers. In a closed loop one is the time in flight; in an open one the service
+/// time is, without the wait for a stream of HTTP/2, of which those that were never answered have a part.
+fn mean(total: &Measures, share_max: f64) -> Option<Contradiction> {
+    let (answered, counted_ns) = (total.tally.answered, total.in_flight_ns_answered as f64);
+    let shown = if total.service_time.count() > 0 { &total.service_time } else { &total.latency };
+    // Beyond what a histogram can hold it says less than there was.
+    if answered == 0 || shown.max_ns() >= CEILING_NS {
         return None;
     }
-    let little = total.in_flight_ns_mean() * answered as f64 / report.elapsed_ns as f64;
-    let in_flight_mean = report.in_flight_mean();
-    let off = (in_flight_mean - little).abs() > limits.little_share_max * in_flight_mean.max(little);
-    off.then_some(Doubt::Inconsistent { in_flight_mean, little })
+    let waits_ns = if total.service_time.count() > 0 { total.stream_wait.sum_ns() } else { 0.0 };
+    let kept_ns = counted_ns.clamp(shown.sum_ns(), shown.sum_ns() + waits_ns);
+    is_off(counted_ns, kept_ns, share_max).then(|| Contradiction::Mean {
+        kept_ns_mean: kept_ns / answered as f64,
+        in_flight_ns_mean: counted_ns / answered as f64,
+    })
 }
 
 /// The share of the requests that were due and had no answer within the window; 0 in a closed loop. It is no doubt in
@@ -172,14 +261,16 @@ mod tests {
 
     use super::*;
     use crate::driver::{ChosenDriver, DriverKind};
-    use crate::generator::measures::Measures;
     use crate::stop::Stop;
-    use crate::tally::{Failure, Tally};
+    use crate::tally::Tally;
+
+    const SECOND: u128 = 1_000_000_000;
 
     /// A second with 10,000 answers of 1 ms each: ten in flight on average.
     fn report() -> RunReport {
         let tally = Tally { sent: 10_000, answered: 10_000, answered_in_window: 10_000, ..Tally::default() };
-        let mut total = Measures { tally, in_flight_ns: 10 * 1_000_000_000, ..Measures::default() };
+        let (in_flight_ns, in_flight_ns_answered) = (10 * SECOND, 10 * SECOND);
+        let mut total = Measures { tally, in_flight_ns, in_flight_ns_answered, ..Measures::default() };
         for _ in 0..10_000 {
             total.latency.record(1_000_000);
         }
@@ -217,13 +308,87 @@ mod tests {
         assert_eq!(names(|report| report.total.schedule_lag.record(3_000_000)), ["late"]);
         assert_eq!(names(|report| report.total.in_flight_ns *= 2), ["inconsistent"]);
         assert_eq!(names(|report| report.total.tally.unsent = 1), ["failing"]);
-        assert_eq!(names(|report| report.total.tally.in_flight = 1), ["failing"]);
+        let one_left = |report: &mut RunReport| {
+            report.total.tally.in_flight = 1;
+            report.total.unanswered.record(1_000_000);
+        };
+        assert_eq!(names(one_left), ["failing"]);
         assert_eq!(names(|report| report.total.tally.failed.add(Failure::Status)), ["failing"]);
         // A server that ends while nothing is in flight fails no request.
         let refused = Failure::Refused;
         assert_eq!(names(|report| report.total.tally.connection_failed.add(refused)), ["failing"]);
         assert_eq!(names(|report| report.gone_since_ns = Some(1)), ["gone"]);
         assert_eq!(names(|report| report.total = Measures::default()), [""; 0], "nothing was asked");
+    }
+
+    /// Two connections that never answer, and eight that do: the time of the two belongs to the product.
+    #[test]
+    fn requests_that_time_out_were_in_flight_too() {
+        let time_out = |report: &mut RunReport| {
+            let total = &mut report.total;
+            total.in_flight_ns += 2 * SECOND;
+            total.in_flight_ns_unanswered += 2 * SECOND;
+            for _ in 0..4 {
+                total.tally.sent += 1;
+                total.tally.failed.add(Failure::ResponseTimeout);
+                total.unanswered.record(500_000_000);
+            }
+        };
+        assert_eq!(names(time_out), ["failing"]);
+        let lost = |report: &mut RunReport| {
+            time_out(report);
+            report.total.in_flight_ns_unanswered -= SECOND;
+        };
+        assert_eq!(names(lost), ["failing", "inconsistent"]);
+    }
+
+    #[test]
+    fn what_is_counted_twice_must_agree() {
+        let said = |change: fn(&mut RunReport)| {
+            let mut report = report();
+            change(&mut report);
+            evaluate(&report, &Limits::default()).iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let in_flight = said(|report| report.total.in_flight_ns = 12 * SECOND);
+        assert_eq!(
+            in_flight,
+            [
+                "inconsistent: 12.00 requests were in flight on average, but rate x time gives 10.00; report it as a bug of \
+              the load engine"
+            ]
+        );
+        let times = said(|report| report.total.latency.record(1_000_000));
+        assert_eq!(
+            times,
+            [
+                "inconsistent: there were 10000 answers, but 10001 have a time; report it as a bug of the load engine"
+            ]
+        );
+        let lags = said(|report| {
+            (0..10_000).for_each(|_| report.total.service_time.record(1_000_000));
+            (0..9_000).for_each(|_| report.total.schedule_lag.record(1_000));
+        });
+        assert!(
+            lags[0].contains("10000 instants at which a request was due, but 9000 have a time"),
+            "{lags:?}"
+        );
+        let mean = said(|report| {
+            (report.total.in_flight_ns, report.total.in_flight_ns_answered) = (11 * SECOND, 11 * SECOND);
+        });
+        assert!(
+            mean[0].contains("in flight for 1.100 ms on average, but their latencies say 1.000 ms"),
+            "{mean:?}"
+        );
+        let unanswered = said(|report| report.total.unanswered.record(1_000));
+        assert!(unanswered[0].contains("0 requests without an answer, but 1 have a time"), "{unanswered:?}");
+    }
+
+    #[test]
+    fn a_share_is_shown_with_as_many_digits_as_it_needs() {
+        let said = |share| Doubt::Failing { share }.to_string();
+        assert_eq!(said(0.000_67), "failing: 0.067% of the requests and connections failed");
+        assert_eq!(said(3e-7), "failing: 0.00003% of the requests and connections failed");
+        assert_eq!(said(1.0), "failing: 100.000% of the requests and connections failed");
     }
 
     #[test]
@@ -233,10 +398,11 @@ mod tests {
             for _ in 0..10_000 {
                 report.total.service_time.record(500_000);
                 report.total.stream_wait.record(wait_ns);
+                report.total.schedule_lag.record(1_000);
             }
         };
         assert_eq!(names(|report| wait(report, 500_000)), [""; 0]);
-        assert_eq!(names(|report| wait(report, 700_000)), ["inconsistent"]);
+        assert_eq!(names(|report| wait(report, 300_000)), ["inconsistent"]);
     }
 
     #[test]

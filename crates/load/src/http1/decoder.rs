@@ -3,7 +3,7 @@
 
 use super::chunked::{Chunked, Step};
 use super::head::{self, Framing, Head};
-use super::{HEAD_BYTES_MAX, ParseError};
+use super::{HEAD_BYTES_MAX, Malformed, ParseError, Progress};
 
 /// What the next bytes mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +41,9 @@ pub struct Decoder {
     begun: bool,
     /// The beginning of a head whose end is still to come.
     stash: Vec<u8>,
+    /// The status of the final head, and how much of the body behind it came.
+    status: u16,
+    body_bytes: u64,
 }
 
 impl Decoder {
@@ -58,6 +61,27 @@ impl Decoder {
     #[inline]
     pub fn has_begun(&self) -> bool {
         self.begun
+    }
+
+    /// How much of the response came.
+    pub(crate) fn progress(&self) -> Progress {
+        let (status, bytes) = (self.status, self.body_bytes);
+        match self.state {
+            State::Head if !self.begun => Progress::Nothing,
+            State::Head => Progress::Head { bytes: self.stash.len() },
+            State::Length { left } => Progress::Body { status, bytes, announced: Some(bytes + left) },
+            State::Complete => Progress::Body { status, bytes, announced: Some(bytes) },
+            State::Chunked(_) | State::UntilClose => Progress::Body { status, bytes, announced: None },
+        }
+    }
+
+    /// What is wrong with `bytes`, of which the decoder had taken those before `at` when it found the mistake.
+    pub(crate) fn malformed(&self, error: ParseError, bytes: &[u8], at: usize) -> Malformed {
+        match self.stash.as_slice() {
+            [] => Malformed::new(error, bytes, at),
+            // A head that came in pieces.
+            stash => Malformed::new(error, stash, stash.len()),
+        }
     }
 
     /// How many bytes of the body, or of its chunk, are announced and have not come.
@@ -84,6 +108,7 @@ impl Decoder {
                 let take = usize::try_from(left).unwrap_or(usize::MAX).min(input.len());
                 let (body, rest) = input.split_at(take);
                 *input = rest;
+                self.body_bytes += take as u64;
                 self.state = State::Length { left: left - take as u64 };
                 Ok(Some(Piece::Body(body)))
             }
@@ -91,12 +116,18 @@ impl Decoder {
                 let step = chunked.step(input)?;
                 self.state = State::Chunked(chunked);
                 match step {
-                    Step::Data(body) => Ok(Some(Piece::Body(body))),
+                    Step::Data(body) => {
+                        self.body_bytes += body.len() as u64;
+                        Ok(Some(Piece::Body(body)))
+                    }
                     Step::More => Ok(None),
                     Step::End => Ok(Some(self.complete())),
                 }
             }
-            State::UntilClose => Ok(Some(Piece::Body(std::mem::take(input)))),
+            State::UntilClose => {
+                self.body_bytes += input.len() as u64;
+                Ok(Some(Piece::Body(std::mem::take(input))))
+            }
         }
     }
 
@@ -120,6 +151,7 @@ impl Decoder {
             let Some(head) = self.take_head(input)? else { return Ok(None) };
             if head.status >= 200 {
                 self.keep_alive = head.keep_alive;
+                (self.status, self.body_bytes) = (head.status, 0);
                 self.state = match head.framing {
                     Framing::None => State::Length { left: 0 },
                     Framing::Length(left) => State::Length { left },

@@ -1,6 +1,7 @@
 //! The head of a response: what its status line and headers say about the framing of its body and the fate of the
 //! connection. It knows nothing of bodies themselves.
 
+use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
 use super::{HEAD_BYTES_MAX, HEADERS_MAX, ParseError, Version, bearable};
@@ -42,6 +43,13 @@ struct Fields {
     keep_alive: bool,
 }
 
+/// How a response begins.
+const BEGIN: &[u8] = b"HTTP/";
+/// Up to its minor version.
+const MAJOR: &[u8] = b"HTTP/1.";
+/// How many headers are read without memory of their own.
+const USUAL_HEADERS_MAX: usize = 128;
+
 type Parsed<'a> = httparse::Response<'a, 'a>;
 
 /// Reads the head at the beginning of `bytes`; `None` when it is not all there.
@@ -58,16 +66,31 @@ pub(super) fn parse(bytes: &[u8], request_is_head: bool) -> Result<Option<Head>,
 /// All fields of a complete head.
 pub(super) fn fields(bytes: &[u8]) -> Result<Vec<(String, Vec<u8>)>, ParseError> {
     let fields = with_parsed(bytes, |parsed, _| {
-        Ok(parsed.headers.iter().map(|header| (header.name.to_owned(), header.value.to_vec())).collect())
+        Ok(parsed.headers.iter().map(|header| (header.name.to_owned(), unfolded(header.value))).collect())
     })?;
     fields.ok_or(ParseError::Truncated)
 }
 
+/// A value that goes over several lines is one with a space in the place of each fold (RFC 9112, 5.2).
+fn unfolded(value: &[u8]) -> Vec<u8> {
+    if !value.contains(&b'\n') {
+        return value.to_vec();
+    }
+    let lines = value.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(&b' ')
+}
+
+fn config() -> httparse::ParserConfig {
+    let mut config = httparse::ParserConfig::default();
+    config.allow_obsolete_multiline_headers_in_responses(true);
+    config
+}
+
+#[inline]
 fn with_parsed<T>(
     bytes: &[u8],
     read: impl FnOnce(&Parsed<'_>, usize) -> Result<T, ParseError>,
 ) -> Result<Option<T>, ParseError> {
-    const BEGIN: &[u8] = b"HTTP/";
     let common = bytes.len().min(BEGIN.len());
     if bytes[..common] != BEGIN[..common] {
         return Err(ParseError::StatusLine);
@@ -75,16 +98,45 @@ fn with_parsed<T>(
     // Never looks past the limit, so that the same bytes give the same error however they were split.
     let window = &bytes[..bytes.len().min(HEAD_BYTES_MAX)];
     // Not initialised: 4 KiB of writes would cost as much as reading a usual head.
-    let mut headers = [const { MaybeUninit::<httparse::Header<'_>>::uninit() }; HEADERS_MAX];
+    let mut headers = [const { MaybeUninit::<httparse::Header<'_>>::uninit() }; USUAL_HEADERS_MAX];
     let mut parsed = httparse::Response::new(&mut []);
-    let config = httparse::ParserConfig::default();
-    match config.parse_response_with_uninit_headers(&mut parsed, window, &mut headers) {
+    match config().parse_response_with_uninit_headers(&mut parsed, window, &mut headers) {
         Ok(httparse::Status::Complete(len)) => read(&parsed, len).map(Some),
-        Ok(httparse::Status::Partial) if window.len() == HEAD_BYTES_MAX => Err(ParseError::HeadTooLong),
-        Ok(httparse::Status::Partial) => Ok(None),
+        Ok(httparse::Status::Partial) => partial(window),
+        Err(error) => with_parsed_anew(window, error, read),
+    }
+}
+
+/// What is rare enough to be read a second time: many headers, and a later version.
+#[cold]
+fn with_parsed_anew<T>(
+    window: &[u8],
+    error: httparse::Error,
+    read: impl FnOnce(&Parsed<'_>, usize) -> Result<T, ParseError>,
+) -> Result<Option<T>, ParseError> {
+    let mut headers = vec![httparse::EMPTY_HEADER; HEADERS_MAX];
+    let mut parsed = httparse::Response::new(&mut headers);
+    let as_1_1 = match error {
+        httparse::Error::TooManyHeaders => Cow::Borrowed(window),
+        httparse::Error::Version => Cow::Owned(read_as_1_1(window).ok_or(ParseError::Head(error))?),
+        error => return Err(ParseError::Head(error)),
+    };
+    match config().parse_response(&mut parsed, &as_1_1) {
+        Ok(httparse::Status::Complete(len)) => read(&parsed, len).map(Some),
+        Ok(httparse::Status::Partial) => partial(window),
         Err(httparse::Error::TooManyHeaders) => Err(ParseError::TooManyHeaders),
         Err(error) => Err(ParseError::Head(error)),
     }
+}
+
+fn partial<T>(window: &[u8]) -> Result<Option<T>, ParseError> {
+    if window.len() == HEAD_BYTES_MAX { Err(ParseError::HeadTooLong) } else { Ok(None) }
+}
+
+/// A later minor version of HTTP/1 is read as the latest one that is known (RFC 9110, 2.5).
+fn read_as_1_1(window: &[u8]) -> Option<Vec<u8>> {
+    let minor = window.strip_prefix(MAJOR)?.first()?;
+    matches!(minor, b'2'..=b'9').then(|| [MAJOR, b"1", &window[MAJOR.len() + 1..]].concat())
 }
 
 impl Fields {
@@ -146,6 +198,9 @@ fn judge(
     // A complete parse has both; httparse gives 0 for HTTP/1.0.
     let status = parsed.code.unwrap_or_default();
     let version = if parsed.version == Some(0) { Version::Http10 } else { Version::Http11 };
+    if status < 100 {
+        return Err(ParseError::Head(httparse::Error::Status));
+    }
     if status == 101 {
         return Err(ParseError::Upgrade);
     }

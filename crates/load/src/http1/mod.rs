@@ -1,60 +1,35 @@
 //! HTTP/1.1 responses as a state machine over bytes (RFC 9112): bytes in, events out, no I/O and no clock.
 //!
 //! It deliberately knows nothing of sockets, of requests beyond "was it HEAD", and of what a right response is. Heads
-//! are read by `httparse` (which takes a bare LF for a line end, as the RFC allows); framing is strict: what two
-//! readers could understand differently is an error.
+//! are read by `httparse` (which takes a bare LF for a line end, and a folded line for one, as the RFC has it); framing is
+//! strict: what two readers could understand differently is an error.
 //!
 //! Limits, each an error and never a stall: [`HEAD_BYTES_MAX`], [`HEADERS_MAX`], [`CHUNK_LINE_BYTES_MAX`],
 //! [`TRAILER_BYTES_MAX`], and [`BODY_BYTES_MAX`] for a length that is announced.
 
 mod chunked;
 mod decoder;
+mod error;
 mod head;
+mod malformed;
+mod progress;
 
 pub(crate) use chunked::unchunked;
 pub use decoder::{Decoder, Piece};
+pub use error::ParseError;
 pub use head::{Framing, Head};
+pub use malformed::Malformed;
+pub use progress::Progress;
 
 /// The longest status line and headers together.
 pub(crate) const HEAD_BYTES_MAX: usize = 64 * 1024;
-pub(crate) const HEADERS_MAX: usize = 128;
+/// As many as the client of Node takes.
+pub(crate) const HEADERS_MAX: usize = 2_000;
 /// The longest line before a chunk: its size and extensions.
 pub(crate) const CHUNK_LINE_BYTES_MAX: usize = 4 * 1024;
 pub(crate) const TRAILER_BYTES_MAX: usize = 64 * 1024;
 /// The longest body, or chunk of one, whose end is waited for: 1 TiB. What announces more has no end that anybody sees.
 pub(crate) const BODY_BYTES_MAX: u64 = 1 << 40;
-
-/// Why bytes are not a response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum ParseError {
-    #[error("the response head is not HTTP/1.x: {0}")]
-    Head(httparse::Error),
-    #[error("the response does not begin with `HTTP/`")]
-    StatusLine,
-    #[error("the response head is longer than {HEAD_BYTES_MAX} bytes: send fewer or shorter headers")]
-    HeadTooLong,
-    #[error("the response has more than {HEADERS_MAX} headers: send fewer")]
-    TooManyHeaders,
-    #[error("`content-length` is not one decimal number: send it once")]
-    ContentLength,
-    #[error("the response announces {}: no more than {BODY_BYTES_MAX} are waited for", announced(*.bytes))]
-    BodyTooLong { bytes: u64 },
-    #[error("both `content-length` and `transfer-encoding` are present: send one of them")]
-    TwoFramings,
-    #[error("`transfer-encoding` is not just `chunked` in an HTTP/1.1 response: no other was asked for")]
-    TransferEncoding,
-    #[error("status 101 changes the protocol, which no request asked for")]
-    Upgrade,
-    #[error("a chunk does not begin with a hexadecimal size and CRLF")]
-    ChunkSize,
-    #[error("a chunk is not followed by CRLF: its size is wrong")]
-    ChunkEnd,
-    #[error("the trailers after the last chunk are not header fields of at most {TRAILER_BYTES_MAX} bytes")]
-    Trailers,
-    #[error("the connection was closed in the middle of the response")]
-    Truncated,
-}
 
 /// A length in words. One that fits into no `u64` was read as the largest that does.
 pub(crate) fn announced(bytes: u64) -> String {
@@ -100,6 +75,8 @@ pub struct ResponseReader {
     decoder: Decoder,
     /// How many bytes the decoder has had.
     read: usize,
+    /// How many it had taken when it found a mistake.
+    at: usize,
     response: Option<Response>,
 }
 
@@ -109,7 +86,7 @@ impl ResponseReader {
     pub fn new(request_is_head: bool) -> Self {
         let mut decoder = Decoder::default();
         decoder.start(request_is_head);
-        ResponseReader { decoder, read: 0, response: None }
+        ResponseReader { decoder, read: 0, at: 0, response: None }
     }
 
     /// Takes what is new in `bytes`, which are those of the response from its first one on: more of them with each call. Gives
@@ -119,7 +96,12 @@ impl ResponseReader {
     /// The bytes are not a response.
     pub fn read(&mut self, bytes: &[u8]) -> Result<Option<(Response, usize)>, ParseError> {
         let mut rest = bytes.get(self.read..).unwrap_or_default();
-        while let Some(event) = self.decoder.next(&mut rest)? {
+        loop {
+            let next = self.decoder.next(&mut rest);
+            if next.is_err() {
+                self.at = bytes.len() - rest.len();
+            }
+            let Some(event) = next? else { break };
             let used = bytes.len() - rest.len();
             match event {
                 Piece::Head(head) => self.response = Some(open(&head, &bytes[used - head.len..used])?),
@@ -139,6 +121,18 @@ impl ResponseReader {
     #[must_use]
     pub fn has_begun(&self) -> bool {
         self.decoder.has_begun()
+    }
+
+    /// How much of it came.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.decoder.progress()
+    }
+
+    /// What is wrong with the `bytes` that were read last, and where.
+    #[must_use]
+    pub fn malformed(&self, error: ParseError, bytes: &[u8]) -> Malformed {
+        self.decoder.malformed(error, bytes, self.at)
     }
 
     /// Drops from `bytes` what was read and is not needed any more, so that a body does not lie in memory twice. The next call of

@@ -107,6 +107,102 @@ fn malformed() {
     }
 }
 
+#[test]
+fn what_the_rfc_accepts_is_accepted() {
+    let folded = ok("HTTP/1.1 200 OK\r\nX-A: a\r\n  b\r\n\tc \r\nContent-Length:\r\n 3\r\nY:\r\n\r\nabc");
+    let fields = [("X-A", "a b c"), ("Content-Length", "3"), ("Y", "")];
+    assert_eq!(
+        folded.headers,
+        fields.map(|(name, value)| (name.to_owned(), value.as_bytes().to_vec())),
+        "a fold is a space (RFC 9112, 5.2)"
+    );
+    for version in ["1.2", "1.9"] {
+        let later = ok(&format!("HTTP/{version} 200 OK\r\nContent-Length: 2\r\n\r\nok"));
+        assert_eq!(
+            (later.version, later.keep_alive, later.body.as_slice()),
+            (Version::Http11, true, &b"ok"[..])
+        );
+    }
+    let many = "X: y\r\n".repeat(1_000);
+    for begin in ["HTTP/1.1 200 OK\r\n", "HTTP/1.2 200 OK\r\n"] {
+        assert_eq!(ok(&format!("{begin}{many}Content-Length: 1\r\n\r\na")).headers.len(), 1_001);
+    }
+}
+
+#[test]
+fn a_fold_hides_no_framing() {
+    for (headers, error) in [
+        ("Content-Length: 1\r\n 2\r\n", ParseError::ContentLength),
+        ("Transfer-Encoding: chunked\r\n gzip\r\n", ParseError::TransferEncoding),
+        (" X: y\r\n", ParseError::Head(httparse::Error::HeaderName)),
+    ] {
+        assert_eq!(whole(with(headers).as_bytes()), Err(error), "{headers:?}");
+    }
+    let close = ok("HTTP/1.1 200 OK\r\nConnection: x,\r\n close\r\nContent-Length: 0\r\n\r\n");
+    assert!(!close.keep_alive);
+}
+
+/// What is said of these bytes.
+fn said(bytes: &str, to_head: bool) -> String {
+    let mut reader = ResponseReader::new(to_head);
+    let error = reader.read(bytes.as_bytes()).unwrap_err();
+    reader.malformed(error, bytes.as_bytes()).to_string()
+}
+
+#[test]
+fn a_mistake_names_its_rule_and_shows_its_bytes() {
+    let long = "X: y\r\n".repeat(90);
+    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n";
+    for (bytes, rule, shown) in [
+        (with(&format!("{long}no colon\r\n{long}")), "(RFC 9112, 5)", "`no colon\\r\\n`"),
+        (with(&format!("{long}X: a\0b\r\n")), "(RFC 9110, 5.5)", "`X: a\\x00b\\r\\n`"),
+        ("HTTP/2.0 200 OK\r\n\r\n".to_owned(), "(RFC 9112, 2.3)", "`HTTP/2.0 200 OK\\r\\n"),
+        ("HTTP/1.1 099 OK\r\n\r\n".to_owned(), "(RFC 9112, 4)", "`HTTP/1.1 099 OK"),
+        ("http/1.1 200 OK\r\n\r\n".to_owned(), "(RFC 9112, 2.3)", "`http/1.1 200 OK\\r\\n\\r\\n`"),
+        (
+            with(&format!("{long}Content-Length: 5\r\n{long}content-length: 6\r\n")),
+            "(RFC 9112, 6.3)",
+            "`Content-Length: 5\\r\\ncontent-length: 6\\r\\n`",
+        ),
+        (format!("{chunked}-5\r\nhello\r\n"), "(RFC 9112, 7.1)", "5\\r\\nhello\\r\\n-5\\r\\nhello\\r\\n`"),
+        ("\x15\x03\x03\0\x02\x02\x28".to_owned(), "the port speaks TLS", "`\\x15\\x03\\x03\\x00\\x02\\x02(`"),
+        ("\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0\x64".to_owned(), "a frame of HTTP/2", "\\x04"),
+    ] {
+        let said = said(&bytes, false);
+        assert!(said.contains(rule) && said.contains(shown), "{said}");
+    }
+    let behind = |status, to_head| Malformed::left_over(status, to_head, b"hello").to_string();
+    assert_eq!(
+        behind(204, false),
+        "bytes follow the answer with status 204, which has no content (RFC 9110, 6.4.1); it sent `hello`"
+    );
+    assert!(behind(304, false).contains("status 304"));
+    assert!(behind(200, true).contains("the answer to HEAD, which has no content (RFC 9110, 6.4.1)"));
+    assert!(behind(200, false).contains("where its length or its last chunk says (RFC 9112, 6.3)"));
+}
+
+#[test]
+fn how_much_came_is_known_wherever_it_stops() {
+    let chunked = with("Transfer-Encoding: chunked\r\n");
+    for (bytes, came) in [
+        (String::new(), "nothing came"),
+        ("HTTP/1.1 2".to_owned(), "10 bytes of the head came"),
+        ("HTTP/1.1 100 Continue\r\n\r\n".to_owned(), "only interim heads (1xx) came"),
+        (with("Content-Length: 100\r\n") + "abc", "status 200 and 3 of 100 bytes of the body came"),
+        (chunked + "5\r\nhello\r\n3\r\na", "status 200 and 6 bytes of the body came, and not its end"),
+        (with("") + "a", "status 200 and 1 byte of the body came, and not its end"),
+    ] {
+        for pieces in [bytes.len().max(1), 1] {
+            let mut decoder = Decoder::default();
+            decoder.start(false);
+            for mut piece in bytes.as_bytes().chunks(pieces) {
+                while decoder.next(&mut piece).unwrap().is_some() {}
+            }
+            assert_eq!(decoder.progress().to_string(), came, "{bytes:?}");
+        }
+    }
+}
+
 fn with(headers: &str) -> String {
     format!("HTTP/1.1 200 OK\r\n{headers}\r\n")
 }
@@ -231,6 +327,10 @@ fn fragment() -> impl Strategy<Value = Vec<u8>> {
         " ",
         "0",
         "HTTP/1.1 304 N\r\n",
+        "HTTP/1.2 200 OK\r\n",
+        " folded\r\n",
+        "\tfolded\n",
+        "Content-Length:\r\n 5\r\n",
     ]);
     prop_oneof![8 => known.prop_map(|text| text.as_bytes().to_vec()), 1 => prop::collection::vec(any::<u8>(), 0..9)]
 }
@@ -249,6 +349,12 @@ proptest! {
         bytes.extend(fragments.concat());
         let whole = decode(&[&bytes], is_head);
         prop_assert_eq!(&decode(&cut(&bytes, &cuts), is_head), &whole);
+        if let Some(error) = whole.3 {
+            // Whatever is wrong, what shows it is part of what came.
+            let shown = Malformed::new(error, &bytes, bytes.len()).got;
+            prop_assert!(shown.is_empty() || bytes.windows(shown.len()).any(|window| window == shown)
+                || matches!(error, ParseError::ContentLength | ParseError::TwoFramings | ParseError::TransferEncoding));
+        }
         let single: Vec<&[u8]> = bytes.chunks(1).collect();
         prop_assert_eq!(&decode(&single, is_head), &whole);
     }

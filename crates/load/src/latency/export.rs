@@ -37,8 +37,9 @@ impl Histogram {
             // 1 / 0 is `inf`, in Rust as in C.
             writeln!(to, "{ms:12.6} {q:12.6} {count:12} {:12.2}", 1.0 / (1.0 - q))?;
         }
-        let [mean, stdev, max] =
-            [self.mean_ns(), self.stdev_ns(), self.max_ns() as f64].map(|ns| ns / NS_PER_MS);
+        // Of one latency there is none.
+        let stdev = self.stdev_ns().unwrap_or(f64::NAN);
+        let [mean, stdev, max] = [self.mean_ns(), stdev, self.max_ns() as f64].map(|ns| ns / NS_PER_MS);
         let buckets = self.inner.as_ref().map_or(0, hdrhistogram::Histogram::buckets);
         writeln!(to, "#[Mean    = {mean:12.6}, StdDeviation   = {stdev:12.6}]")?;
         writeln!(to, "#[Max     = {max:12.6}, Total count    = {count:12}]")?;

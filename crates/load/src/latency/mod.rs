@@ -16,6 +16,8 @@ pub(crate) const LOWEST_NS: u64 = 1;
 /// Values above are counted as this one (the histogram saturates, it never grows and never fails). It is the
 /// top of the last bucket, so that a minute is still told from more.
 pub(crate) const HIGHEST_NS: u64 = (1 << 36) - 1;
+/// Values from here on lie in the last bucket, and those above it are counted there too.
+pub(crate) const CEILING_NS: u64 = HIGHEST_NS - (1 << 25) + 1;
 /// Two values that differ by less than a thousandth may be reported as equal.
 const SIGNIFICANT_DIGITS: u8 = 3;
 /// What the V2 encoding begins with, and the length of its head: the length of what follows is its second word.
@@ -85,10 +87,16 @@ impl Histogram {
         self.inner.as_ref().map_or(0.0, hdrhistogram::Histogram::mean)
     }
 
-    /// The standard deviation, 0 when empty.
+    /// All latencies added up.
     #[must_use]
-    pub fn stdev_ns(&self) -> f64 {
-        self.inner.as_ref().map_or(0.0, hdrhistogram::Histogram::stdev)
+    pub fn sum_ns(&self) -> f64 {
+        self.mean_ns() * self.count() as f64
+    }
+
+    /// The standard deviation; absent of fewer than two latencies, of which nothing is known of how far they spread.
+    #[must_use]
+    pub fn stdev_ns(&self) -> Option<f64> {
+        self.inner.as_ref().filter(|inner| inner.len() > 1).map(hdrhistogram::Histogram::stdev)
     }
 
     /// The share (0 to 1) of all latencies from `low` to `high`, to 3 digits; 0 when empty.
@@ -244,12 +252,17 @@ mod tests {
         for ns in [1_000, 1_000, 1_000, 5_000] {
             histogram.record(ns);
         }
-        assert!((histogram.stdev_ns() / 1_732.0 - 1.0).abs() < 1e-3, "{}", histogram.stdev_ns());
+        assert!(histogram.stdev_ns().is_some_and(|ns| (ns / 1_732.0 - 1.0).abs() < 1e-3), "{histogram:?}");
         assert_eq!(histogram.share_within(900, 2_000), 0.75);
         assert_eq!([999, 1_000, 4_000, u64::MAX].map(|ns| histogram.count_to(ns)), [0, 3, 3, 4]);
         assert_eq!(histogram.share_within(0, u64::MAX), 1.0);
         assert_eq!(Histogram::default().share_within(0, u64::MAX), 0.0);
-        assert_eq!(Histogram::default().stdev_ns(), 0.0);
+        assert_eq!(Histogram::default().stdev_ns(), None);
+        let mut one = Histogram::default();
+        one.record(1_000);
+        assert_eq!(one.stdev_ns(), None, "one latency says nothing of a spread");
+        one.record(1_000);
+        assert_eq!(one.stdev_ns(), Some(0.0));
     }
 
     #[test]

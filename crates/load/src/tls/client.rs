@@ -7,14 +7,18 @@ use rustls::client::{
     ClientSessionMemoryCache, Resumption, UnbufferedClientConnection, WebPkiServerVerifier,
     verify_server_name,
 };
+use rustls::crypto::aws_lc_rs::cipher_suite::{
+    TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, TLS13_AES_128_GCM_SHA256,
+};
 use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme, version,
+    CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
+    SupportedProtocolVersion, version,
 };
 
-use crate::tls_error::TlsError;
+use crate::tls_error::{Distrusted, TlsError, is_of_an_authority};
 
 /// Whose certificates are accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +39,34 @@ pub enum TlsOffer {
     One,
 }
 
+/// The one version that a client offers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TlsVersion {
+    /// TLS 1.2, for a server that speaks nothing newer.
+    Tls12,
+    /// TLS 1.3.
+    #[default]
+    Tls13,
+}
+
+impl TlsVersion {
+    fn supported(self) -> &'static SupportedProtocolVersion {
+        match self {
+            TlsVersion::Tls12 => &version::TLS12,
+            TlsVersion::Tls13 => &version::TLS13,
+        }
+    }
+}
+
+/// What a client shows to a server that asks who it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientCertificate {
+    /// Its certificate, and those of the authorities between it and one that the server trusts.
+    pub chain: Vec<CertificateDer<'static>>,
+    /// Its key.
+    pub key: Arc<PrivateKeyDer<'static>>,
+}
+
 /// What a client is made from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsOptions {
@@ -48,6 +80,10 @@ pub struct TlsOptions {
     pub resume: bool,
     /// Which suites and groups are offered.
     pub offer: TlsOffer,
+    /// Which version is offered.
+    pub version: TlsVersion,
+    /// What the client shows of itself; without one, nothing.
+    pub certificate: Option<ClientCertificate>,
 }
 
 /// A client of one server. All connections of a generator share it, and with it the tickets of the server.
@@ -56,20 +92,22 @@ pub struct TlsClient {
     config: Arc<ClientConfig>,
     server_name: ServerName<'static>,
     alpn: Option<&'static [u8]>,
+    version: TlsVersion,
+    has_certificate: bool,
 }
 
 impl TlsClient {
-    /// A client of TLS 1.3 only.
+    /// A client of one version only.
     ///
     /// # Errors
-    /// A certificate authority or the name cannot be used.
+    /// A certificate authority, the certificate of the client or the name cannot be used.
     pub fn new(options: TlsOptions) -> Result<TlsClient, TlsError> {
         let server_name = ServerName::try_from(options.server_name.clone())
             .map_err(|_| TlsError::Name(options.server_name))?;
-        let provider = Arc::new(provider(options.offer));
+        let provider = Arc::new(provider(options.offer, options.version));
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
-            .with_protocol_versions(&[&version::TLS13])?;
-        let mut config = match options.trust {
+            .with_protocol_versions(&[options.version.supported()])?;
+        let builder = match options.trust {
             Trust::Authorities(authorities) => {
                 let verifier = Arc::new(TrustsAuthorities::new(authorities, Arc::clone(&provider))?);
                 builder.dangerous().with_custom_certificate_verifier(verifier)
@@ -77,8 +115,15 @@ impl TlsClient {
             Trust::Anything => {
                 builder.dangerous().with_custom_certificate_verifier(Arc::new(AcceptsAnything(provider)))
             }
-        }
-        .with_no_client_auth();
+        };
+        let has_certificate = options.certificate.is_some();
+        let mut config =
+            match options.certificate {
+                None => builder.with_no_client_auth(),
+                Some(ClientCertificate { chain, key }) => builder
+                    .with_client_auth_cert(chain, key.clone_key())
+                    .map_err(|error| TlsError::Identity(error.to_string()))?,
+            };
         config.alpn_protocols = options.alpn.map(<[u8]>::to_vec).into_iter().collect();
         // The records after the handshake are read and written here.
         config.enable_secret_extraction = true;
@@ -86,7 +131,8 @@ impl TlsClient {
             true => Resumption::store(Arc::new(ClientSessionMemoryCache::new(TICKETS_MAX))),
             false => Resumption::disabled(),
         };
-        Ok(TlsClient { config: Arc::new(config), server_name, alpn: options.alpn })
+        let TlsOptions { alpn, version, .. } = options;
+        Ok(TlsClient { config: Arc::new(config), server_name, alpn, version, has_certificate })
     }
 
     /// For a client that reads records by itself, as rustls' ordinary connections do.
@@ -99,6 +145,18 @@ impl TlsClient {
     #[must_use]
     pub fn server_name(&self) -> ServerName<'static> {
         self.server_name.clone()
+    }
+
+    /// The version that it offers.
+    #[must_use]
+    pub fn version(&self) -> TlsVersion {
+        self.version
+    }
+
+    /// Whether it shows a certificate to a server that asks for one.
+    #[must_use]
+    pub fn has_certificate(&self) -> bool {
+        self.has_certificate
     }
 
     pub(super) fn begin(&self) -> Result<UnbufferedClientConnection, TlsError> {
@@ -120,12 +178,18 @@ impl TlsClient {
     }
 }
 
-fn provider(offer: TlsOffer) -> CryptoProvider {
+fn provider(offer: TlsOffer, version: TlsVersion) -> CryptoProvider {
     let usual = aws_lc_rs::default_provider();
     match offer {
         TlsOffer::Usual => usual,
         TlsOffer::One => CryptoProvider {
-            cipher_suites: vec![aws_lc_rs::cipher_suite::TLS13_AES_128_GCM_SHA256],
+            cipher_suites: match version {
+                TlsVersion::Tls13 => vec![TLS13_AES_128_GCM_SHA256],
+                // One for each kind of key that a server may have.
+                TlsVersion::Tls12 => {
+                    vec![TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]
+                }
+            },
             kx_groups: vec![aws_lc_rs::kx_group::X25519],
             ..usual
         },
@@ -173,10 +237,11 @@ impl ServerCertVerifier for TrustsAuthorities {
     ) -> Result<ServerCertVerified, rustls::Error> {
         match self.usual.verify_server_cert(certificate, others, server_name, ocsp, now) {
             // That is found when its dates have been checked.
-            Err(error) if is_of_an_authority(&error) && self.authorities.contains(certificate) => {
+            Err(error) if names_an_authority(&error) && self.authorities.contains(certificate) => {
                 verify_server_name(&ParsedCertificate::try_from(certificate)?, server_name)?;
                 Ok(ServerCertVerified::assertion())
             }
+            Err(error) => Err(because(certificate, error)),
             verified => verified,
         }
     }
@@ -205,9 +270,36 @@ impl ServerCertVerifier for TrustsAuthorities {
 }
 
 /// Whether a certificate is refused because it is of an authority, and not of a server.
-fn is_of_an_authority(error: &rustls::Error) -> bool {
+fn names_an_authority(error: &rustls::Error) -> bool {
     let rustls::Error::InvalidCertificate(CertificateError::Other(other)) = error else { return false };
-    matches!(other.0.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
+    is_of_an_authority(other)
+}
+
+/// The error with what is known of the issuer, where it is about that.
+fn because(certificate: &CertificateDer<'_>, error: rustls::Error) -> rustls::Error {
+    let is_of_authority = names_an_authority(&error);
+    let has_no_issuer = error == CertificateError::UnknownIssuer.into();
+    // An authority of the same name is known, as if it were issued by that.
+    let is_of_namesake = error == CertificateError::BadSignature.into();
+    let Ok(parsed) = webpki::EndEntityCert::try_from(certificate) else { return error };
+    let is_self_signed = parsed.issuer() == parsed.subject();
+    match (is_self_signed, has_no_issuer) {
+        (true, _) if has_no_issuer || is_of_namesake || is_of_authority => Distrusted::SelfSigned.into(),
+        (false, true) => Distrusted::Issuer { issuer: name_of(parsed.issuer()) }.into(),
+        _ => error,
+    }
+}
+
+/// The common name in the DER of a name, or else its organisation (RFC 5280, appendix A.1).
+fn name_of(der: &[u8]) -> Option<String> {
+    const COMMON_NAME: [u8; 5] = [6, 3, 0x55, 4, 3];
+    const ORGANISATION: [u8; 5] = [6, 3, 0x55, 4, 10];
+    let value = |kind: [u8; 5]| {
+        let behind = der.windows(kind.len()).rposition(|window| window == kind)? + kind.len();
+        let [_, length, text @ ..] = der.get(behind..)? else { return None };
+        Some(format!("\"{}\"", String::from_utf8_lossy(text.get(..usize::from(*length))?).escape_debug()))
+    };
+    value(COMMON_NAME).or_else(|| value(ORGANISATION))
 }
 
 /// Checks no certificate, only that the server has the key of the one it shows.

@@ -7,7 +7,8 @@ use rustls::kernel::KernelConnection;
 use rustls::unbuffered::{ConnectionState, EncodeError, UnbufferedStatus};
 use rustls::{ExtractedSecrets, HandshakeKind};
 
-use super::client::TlsClient;
+use super::client::{TlsClient, TlsVersion};
+use super::record::HEADER_BYTES;
 use crate::negotiated::Negotiated;
 use crate::tls_error::TlsError;
 
@@ -28,6 +29,57 @@ pub(super) struct Established {
 pub(super) struct Handshake {
     connection: UnbufferedClientConnection,
     incoming: Vec<u8>,
+    /// Whether the first bytes of the server were those of TLS.
+    is_tls: bool,
+    /// How rustls is given what came.
+    giving: Giving,
+}
+
+/// How much of what came rustls is given at a time. What follows the handshake is not its to read.
+#[derive(Debug, Clone, Copy)]
+enum Giving {
+    /// All: in TLS 1.3 the client has the last word, so that rustls stops before what follows.
+    All,
+    /// Record by record, since in TLS 1.2 the server has it. `given` bytes at the front were given, and are still of use.
+    Records { given: usize },
+}
+
+impl Giving {
+    fn of(version: TlsVersion) -> Giving {
+        match version {
+            TlsVersion::Tls13 => Giving::All,
+            TlsVersion::Tls12 => Giving::Records { given: 0 },
+        }
+    }
+
+    /// How much is given of what came.
+    fn bytes(self, incoming: &[u8]) -> usize {
+        match self {
+            Giving::All => incoming.len(),
+            Giving::Records { given } => given,
+        }
+    }
+
+    fn discard(&mut self, bytes: usize) {
+        if let Giving::Records { given } = self {
+            *given -= bytes;
+        }
+    }
+
+    /// Gives one more record, if there is one.
+    fn give_more(&mut self, incoming: &[u8]) -> bool {
+        let Giving::Records { given } = self else { return false };
+        let rest = &incoming[*given..];
+        let more = match rest.first_chunk() {
+            Some([_, _, _, high, low]) => HEADER_BYTES + usize::from(u16::from_be_bytes([*high, *low])),
+            None => return false,
+        };
+        let has_come = more <= rest.len();
+        if has_come {
+            *given += more;
+        }
+        has_come
+    }
 }
 
 impl fmt::Debug for Handshake {
@@ -39,7 +91,12 @@ impl fmt::Debug for Handshake {
 impl Handshake {
     /// Begins a handshake, whose first message is put into `out`.
     pub(super) fn begin(client: &TlsClient, out: &mut Vec<u8>) -> Result<Handshake, TlsError> {
-        let mut handshake = Handshake { connection: client.begin()?, incoming: Vec::new() };
+        let mut handshake = Handshake {
+            connection: client.begin()?,
+            incoming: Vec::new(),
+            is_tls: false,
+            giving: Giving::of(client.version()),
+        };
         handshake.advance(out)?;
         Ok(handshake)
     }
@@ -50,15 +107,19 @@ impl Handshake {
             return Err(TlsError::HandshakeTooLong { bytes_max: INCOMING_BYTES_MAX });
         }
         self.incoming.extend_from_slice(bytes);
+        if !self.is_tls {
+            TlsError::of_first_bytes(&self.incoming).map_or(Ok(()), Err)?;
+            self.is_tls = self.incoming.len() > 1;
+        }
         self.advance(out)
     }
 
     /// Goes on as far as the bytes allow. Says whether it is complete.
     fn advance(&mut self, out: &mut Vec<u8>) -> Result<bool, TlsError> {
         loop {
-            // What follows the handshake is not rustls' to read.
             let is_over = !self.connection.is_handshaking();
-            let input = if is_over { &mut [][..] } else { &mut self.incoming[..] };
+            let given = if is_over { 0 } else { self.giving.bytes(&self.incoming) };
+            let input = &mut self.incoming[..given];
             let UnbufferedStatus { discard, state, .. } = self.connection.process_tls_records(input);
             let step = match state {
                 Ok(ConnectionState::EncodeTlsData(mut data)) => {
@@ -79,8 +140,14 @@ impl Handshake {
                 }
             };
             self.incoming.drain(..discard);
-            if let Some(is_complete) = step {
-                return Ok(is_complete);
+            self.giving.discard(discard);
+            match step {
+                None => {}
+                Some(true) => return Ok(true),
+                // The server has had the last word.
+                Some(false) if !is_over && !self.connection.is_handshaking() => {}
+                Some(false) if self.giving.give_more(&self.incoming) => {}
+                Some(false) => return Ok(false),
             }
         }
     }
@@ -101,7 +168,7 @@ impl Handshake {
     /// What goes on after a complete handshake.
     pub(super) fn establish(self, client: &TlsClient) -> Result<Established, TlsError> {
         client.accepts(self.connection.alpn_protocol())?;
-        let negotiated = Negotiated::of(&self.connection);
+        let negotiated = Negotiated::of(&self.connection, client.has_certificate());
         let kind = self.connection.handshake_kind().unwrap_or(HandshakeKind::Full);
         let (secrets, keeper) = self.connection.dangerous_into_kernel_connection()?;
         Ok(Established { secrets, keeper, kind, negotiated, rest: self.incoming })

@@ -1,4 +1,4 @@
-//! TLS 1.3 as a driver over a driver: what lies above it sends and receives the same bytes as without.
+//! TLS 1.3, or 1.2, as a driver over a driver: what lies above it sends and receives the same bytes as without.
 //!
 //! The handshake, tickets and key updates are rustls'. The records after it are read and written here
 //! ([RFC 8446](https://www.rfc-editor.org/rfc/rfc8446#section-5), section 5), with the AEADs of rustls' own provider and the
@@ -15,5 +15,5 @@ mod session;
 #[cfg(test)]
 mod tests;
 
-pub use client::{TlsClient, TlsOffer, TlsOptions, Trust};
+pub use client::{ClientCertificate, TlsClient, TlsOffer, TlsOptions, TlsVersion, Trust};
 pub(crate) use secured::Secured;

@@ -1,6 +1,6 @@
 //! A connection over TLS without a driver, for those who try it with foreign bytes.
 
-use rustls::ExtractedSecrets;
+use rustls::{ExtractedSecrets, ProtocolVersion};
 
 use super::client::TlsClient;
 use super::handshake::Handshake;
@@ -87,7 +87,7 @@ impl Forger {
     /// # Errors
     /// The suite has no AEAD that is known.
     pub fn new(secrets: ExtractedSecrets) -> Result<Forger, TlsError> {
-        Keys::new(secrets.tx).map(Forger)
+        Keys::new(ProtocolVersion::TLSv1_3, secrets.tx).map(Forger)
     }
 
     /// Appends a record with text.

@@ -16,9 +16,6 @@ use crate::tls_error::TlsError;
 /// How much text is sealed at a time, so that a long upload does not lie in memory twice.
 const TEXT_BYTES_MAX: usize = 256 * 1024;
 
-/// A record with an alert in it: header, alert, type of content, tag. It may be one with two bytes of text as well.
-const ALERT_RECORD_BYTES: usize = 5 + 2 + 1 + 16;
-
 /// How much of answers to updates of keys waits for a server that does not read.
 const REPLIES_BYTES_MAX: usize = 16 * 1024;
 
@@ -188,7 +185,9 @@ impl<D: Driver> Secured<D> {
         let mut at = reading.at.min(bytes.len());
         let mut outcome = session.read(bytes, &mut at);
         let mut hangup = reading.hangup;
-        if matches!(outcome, Ok(Read::Text(Text::Given(_)))) && bytes.len() - at == ALERT_RECORD_BYTES {
+        if matches!(outcome, Ok(Read::Text(Text::Given(_))))
+            && bytes.len() - at == session.alert_record_bytes()
+        {
             // Whoever reads an answer is to know that the peer has said its last word behind it.
             let ahead = session.read(bytes, &mut at);
             let is_closed = matches!(ahead, Ok(Read::Closed));

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use rustls::ConnectionTrafficSecrets;
 use rustls::client::ClientConnectionData;
 use rustls::kernel::KernelConnection;
 
@@ -62,9 +63,10 @@ impl fmt::Debug for TlsSession {
 impl TlsSession {
     pub(super) fn new(established: Established) -> Result<TlsSession, TlsError> {
         let Established { secrets, keeper, rest, .. } = established;
+        let version = keeper.protocol_version();
         Ok(TlsSession {
-            rx: Keys::new(secrets.rx)?,
-            tx: Keys::new(secrets.tx)?,
+            rx: Keys::new(version, secrets.rx)?,
+            tx: Keys::new(version, secrets.tx)?,
             keeper,
             carry: rest,
             is_read: false,
@@ -73,11 +75,21 @@ impl TlsSession {
         })
     }
 
+    fn keys(&self, secrets: (u64, ConnectionTrafficSecrets)) -> Result<Keys, TlsError> {
+        Keys::new(self.keeper.protocol_version(), secrets)
+    }
+
+    /// The length of a record with an alert in it.
+    #[inline]
+    pub(super) fn alert_record_bytes(&self) -> usize {
+        self.rx.alert_record_bytes()
+    }
+
     /// Whether a whole record is kept that was not read: it came with the end of the handshake.
     pub(super) fn has_carried_record(&self) -> bool {
         let read = if self.is_read { self.read_length() } else { 0 };
         let rest = self.carry.get(read..).unwrap_or_default();
-        match record::length(rest) {
+        match self.rx.length(rest) {
             Ok(Some(length)) => length <= rest.len(),
             Ok(None) => false,
             // To be found by whoever reads it.
@@ -87,7 +99,7 @@ impl TlsSession {
 
     /// The length of the carried record that was read.
     fn read_length(&self) -> usize {
-        record::length(&self.carry).ok().flatten().unwrap_or(self.carry.len())
+        self.rx.length(&self.carry).ok().flatten().unwrap_or(self.carry.len())
     }
 
     /// Appends the records of `text` to `out`.
@@ -102,7 +114,10 @@ impl TlsSession {
     /// Takes the next keys for what is sent, and announces them.
     #[cold]
     fn renew_keys(&mut self, out: &mut Vec<u8>) {
-        let Ok(next) = self.keeper.update_tx_secret().map_err(TlsError::from).and_then(Keys::new) else {
+        // TLS 1.2 has no others: its connection lasts as long as its keys.
+        let Ok(next) =
+            self.keeper.update_tx_secret().map_err(TlsError::from).and_then(|next| self.keys(next))
+        else {
             return;
         };
         self.tx.seal(Content::Handshake, &[KEY_UPDATE, 0, 0, 1, 0], out);
@@ -134,7 +149,7 @@ impl TlsSession {
             }
             let (content, text) = if self.carry.is_empty() {
                 let rest = &mut bytes[*at..];
-                match record::length(rest)? {
+                match self.rx.length(rest)? {
                     Some(length) if length <= rest.len() => {
                         let (content, text) = self.rx.open(&mut rest[..length])?;
                         let begin = *at;
@@ -180,7 +195,7 @@ impl TlsSession {
     /// Completes the record that began before. Returns its length, once it is complete.
     fn complete(&mut self, bytes: &[u8], at: &mut usize) -> Result<Option<usize>, TlsError> {
         loop {
-            let wanted = record::length(&self.carry)?.unwrap_or(record::HEADER_BYTES);
+            let wanted = self.rx.length(&self.carry)?.unwrap_or(record::HEADER_BYTES);
             let missing = wanted.saturating_sub(self.carry.len());
             if missing == 0 && wanted > record::HEADER_BYTES {
                 return Ok(Some(wanted));
@@ -225,10 +240,12 @@ impl TlsSession {
                         // What follows is sealed with the next keys, so that nothing can be in this record.
                         return Err(TlsError::Unexpected { what: "message", kind });
                     }
-                    self.rx = Keys::new(self.keeper.update_rx_secret()?)?;
+                    let next = self.keeper.update_rx_secret()?;
+                    self.rx = self.keys(next)?;
                     if asks_for_ours {
                         self.tx.seal(Content::Handshake, &[KEY_UPDATE, 0, 0, 1, 0], &mut self.reply);
-                        self.tx = Keys::new(self.keeper.update_tx_secret()?)?;
+                        let next = self.keeper.update_tx_secret()?;
+                        self.tx = self.keys(next)?;
                     }
                 }
                 kind => return Err(TlsError::Unexpected { what: "message", kind }),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tare_load::{
     ExpectedBody, Generator, Load, Protocol, RunReport, Schedule, Settings, Stop, TlsClient, TlsOffer,
-    TlsOptions, Trust, Waiting,
+    TlsOptions, TlsVersion, Trust, Waiting,
 };
 
 use super::fixed::body;
@@ -35,6 +35,8 @@ pub fn report(words: &[String]) -> Result<RunReport, Box<dyn std::error::Error>>
         alpn: protocol.alpn(),
         resume: false,
         offer: TlsOffer::Usual,
+        version: TlsVersion::Tls13,
+        certificate: None,
     };
     let settings = Settings {
         driver: word(3, "auto").parse()?,

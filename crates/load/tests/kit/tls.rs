@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
-use tare_load::{Protocol, Route, Settings, TlsClient, TlsOffer, TlsOptions, Trust};
+use tare_load::{Protocol, Route, Settings, TlsClient, TlsOffer, TlsOptions, TlsVersion, Trust};
 
 use super::load::settings;
 use super::peer::{Peer, accept_all};
@@ -76,6 +76,8 @@ pub fn options(protocol: Protocol) -> TlsOptions {
         alpn: protocol.alpn(),
         resume: true,
         offer: TlsOffer::Usual,
+        version: TlsVersion::Tls13,
+        certificate: None,
     }
 }
 

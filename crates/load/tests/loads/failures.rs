@@ -9,7 +9,7 @@ use crate::kit::process::Server;
 use rustix::process::Signal;
 use tare_load::text_pattern::TextPattern;
 use tare_load::{
-    BodyShape, DriverChoice, DriverKind, ExpectedBody, Failure, Load, Process, RunReport, Settings,
+    BodyShape, DriverChoice, DriverKind, ExpectedBody, Failure, Load, Process, RunReport, Settings, Stop,
 };
 
 use Failure::*;
@@ -85,7 +85,10 @@ fn cases() -> Vec<Case> {
     vec![
         case("behaving", |mut peer| peer.always(HELLO), &[]),
         case("17 headers", |mut peer| peer.always(head(&"X: y\r\n".repeat(17))), &[]),
-        case("1,000 headers", |mut peer| peer.always(head(&"X: y\r\n".repeat(1_000))), &[Malformed])
+        case("1,000 headers", |mut peer| peer.always(head(&"X: y\r\n".repeat(1_000))), &[]),
+        case("a folded header", |mut peer| peer.always(head("X: y\r\n  z\r\n")), &[]),
+        case("HTTP/1.2", |mut peer| peer.always(HELLO.replace("HTTP/1.1", "HTTP/1.2")), &[]),
+        case("3,000 headers", |mut peer| peer.always(head(&"X: y\r\n".repeat(3_000))), &[Malformed])
             .pipelined(&[Malformed, ClosedBeforeResponse]),
         case("a 10 MB header", long_header, &[Malformed]).pipelined(&[Malformed, ClosedBeforeResponse]),
         case("garbage", |mut peer| peer.always("SSH-2.0-OpenSSH\r\n"), &[Malformed])
@@ -169,6 +172,18 @@ fn what_came_instead_is_kept() {
     let kept = |behave: fn(Peer)| meet(behave).first_failure.unwrap();
     assert_eq!(kept(|mut peer| peer.always("SSH-2.0-OpenSSH\r\n")).got, b"SSH-2.0-OpenSSH\r\n");
     assert_eq!(kept(|mut peer| peer.once("HTTP/1.1 200")).got, b"HTTP/1.1 200");
+    let reason = |behave: fn(Peer)| {
+        let sample = meet(behave).first_failure.unwrap();
+        (sample.reason.unwrap(), sample.got.escape_ascii().to_string())
+    };
+    let (rule, got) = reason(|mut peer| peer.always(head("") + "!"));
+    assert!(rule.contains("bytes follow the answer") && rule.contains("RFC 9112, 6.3"), "{rule}");
+    assert_eq!(got, "!");
+    let (rule, got) = reason(|mut peer| peer.always(head("no colon\r\n")));
+    assert!(rule.contains("(RFC 9112, 5)"), "{rule}");
+    assert_eq!(got, "no colon\\r\\n");
+    let (came, _) = reason(|mut peer| peer.once(&head("").as_bytes()[..head("").len() - 5]));
+    assert_eq!(came, "status 200 and 7 of 12 bytes of the body came");
     let mismatch = kept(|mut peer| peer.always(HELLO.replace('w', "W")));
     assert_eq!(mismatch.got, b"Hello World!");
     assert!(mismatch.expected.contains("Hello world!"));
@@ -247,6 +262,27 @@ fn a_stall_is_a_timeout_or_in_flight() {
         only(&report, ResponseTimeout);
         let tally = &report.total.tally;
         assert!(tally.failed.total() >= 12 && tally.connects >= 12, "{tally:?}");
+    }
+}
+
+/// Connections that hang until their time is over, beside others that are answered at once: what `run` proves of their counts is that
+/// they do not contradict each other.
+#[test]
+fn time_outs_beside_answers() {
+    for driver in drivers() {
+        for (kind, load, _) in loads() {
+            let impatient =
+                Load { response_timeout: ms(60), stop: Stop::after(ms(400), ms(100)), ..load.clone() };
+            let target = serve(|mut peer| match peer.index % 3 {
+                0 => peer.stall(),
+                _ => peer.always(HELLO),
+            });
+            let settings = Settings { driver: DriverChoice::Only(driver), ..settings(target, 9, 2) };
+            let mut generator = generator_of(settings, hello());
+            generator.open(9, seconds(2)).unwrap();
+            let tally = run_heard(&mut generator, &impatient).total.tally;
+            assert!(tally.failed.get(ResponseTimeout) > 0 && tally.answered > 0, "{kind}: {tally:?}");
+        }
     }
 }
 

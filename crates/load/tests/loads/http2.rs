@@ -353,7 +353,7 @@ fn a_stream_that_is_reset_fails_alone() {
         only(&report, Failure::StreamReset);
         let tally = &report.total.tally;
         assert_eq!((tally.failed.total(), tally.answered, tally.connects), (100, 900, 0));
-        assert_eq!(report.first_failure.unwrap().got, b"RST_STREAM with INTERNAL_ERROR");
+        assert_eq!(report.first_failure.unwrap().reason.unwrap(), "RST_STREAM with INTERNAL_ERROR");
     }
 }
 

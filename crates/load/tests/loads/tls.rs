@@ -160,10 +160,10 @@ fn a_handshake_that_fails_has_its_reason() {
     };
     let closes = || serve(|mut peer| drop(peer.stream.read(&mut [0; 5000])));
     let table: [(&str, SocketAddr, TlsOptions); 5] = [
-        ("certificate", secure(), stranger),
-        ("not valid for name", secure(), misnamed),
-        ("NoApplicationProtocol", secure(), wants_h2),
-        ("corrupt message", plain(), right.clone()),
+        ("is signed by itself, and is not trusted", secure(), stranger),
+        ("is for localhost, and not for example.org", secure(), misnamed),
+        ("no_application_protocol (120)", secure(), wants_h2),
+        ("plain HTTP on this port, and no TLS: it sent `HTTP/1.1 400 Bad Request`", plain(), right.clone()),
         ("closed during the TLS handshake", closes(), right.clone()),
     ];
     for driver in drivers() {

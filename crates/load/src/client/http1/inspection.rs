@@ -5,7 +5,7 @@
 //! Where a head changes, as with a Date, the first response of each second is read in full.
 
 use crate::client::cut_short;
-use crate::http1::{Decoder, Framing, ParseError, Piece, Response, parse_response};
+use crate::http1::{Decoder, Framing, Malformed, ParseError, Piece, Progress, Response, parse_response};
 use crate::judgement::{Expectation, Judgement, Outcome};
 use crate::tally::{Failure, SAMPLE_BYTES_MAX};
 
@@ -19,6 +19,8 @@ pub(super) struct Inspection {
     prefix: Vec<u8>,
     /// All of the response so far, if it is wanted.
     whole: Option<Whole>,
+    /// Why the last response that was none was none. It outlives its connection only until the next one is made.
+    malformed: Option<Box<Malformed>>,
 }
 
 /// A response that is kept.
@@ -62,6 +64,39 @@ impl Inspection {
         outcome
     }
 
+    /// A connection is made: nothing is known of it.
+    pub(super) fn begin(&mut self) {
+        self.malformed = None;
+        self.judgement.start();
+    }
+
+    /// What it is that `bytes` came behind the response, which is complete; nothing is known of it before the first response.
+    fn left_over(&self, bytes: &[u8]) -> Option<Malformed> {
+        self.status().map(|status| Malformed::left_over(status, self.is_head, bytes))
+    }
+
+    /// Takes `bytes` that came with the response, behind its end.
+    #[cold]
+    pub(super) fn overrun(&mut self, bytes: &[u8]) {
+        self.malformed = self.left_over(bytes).map(Box::new);
+    }
+
+    /// Why it failed, in words, if more is known than the kind of failure.
+    pub(super) fn reason(&self, failure: Failure) -> Option<String> {
+        let malformed = |malformed: &Malformed| malformed.error.to_string();
+        match failure {
+            Failure::Malformed => match &self.malformed {
+                Some(own) => Some(malformed(own)),
+                // What came, came later than the response.
+                None => self.left_over(&[]).as_ref().map(malformed),
+            },
+            Failure::ResponseTimeout | Failure::ClosedMidResponse => Some(self.decoder.progress())
+                .filter(|progress| *progress != Progress::Nothing)
+                .map(|progress| progress.to_string()),
+            _ => None,
+        }
+    }
+
     /// Whether something of the response came.
     pub(super) fn has_begun(&self) -> bool {
         self.decoder.has_begun()
@@ -84,8 +119,10 @@ impl Inspection {
 
     /// The beginning of what came, for a sample; `bytes` are those fed last.
     pub(super) fn got(&self, failure: Failure, bytes: &[u8]) -> Vec<u8> {
-        let (first, second) = match failure {
-            Failure::Mismatch => (self.judgement.body_so_far(), &[][..]),
+        let (first, second) = match (failure, &self.malformed) {
+            (Failure::Malformed, Some(malformed)) => (malformed.got.as_slice(), &[][..]),
+            (Failure::Malformed, None) => (bytes, &[][..]),
+            (Failure::Mismatch, _) => (self.judgement.body_so_far(), &[][..]),
             _ => (self.prefix.as_slice(), bytes),
         };
         first.iter().chain(second).copied().take(SAMPLE_BYTES_MAX).collect()
@@ -135,7 +172,11 @@ impl Inspection {
                     self.keep_prefix(all);
                     return Outcome::Partial;
                 }
-                Err(_) => return Outcome::Failed { failure: Failure::Malformed, keep_alive: false },
+                Err(error) => {
+                    let malformed = self.decoder.malformed(error, all, all.len() - bytes.len());
+                    self.malformed = Some(Box::new(malformed));
+                    return Outcome::Failed { failure: Failure::Malformed, keep_alive: false };
+                }
             }
         }
     }

@@ -102,6 +102,7 @@ impl<D: Driver> Client for Http1<D> {
 
     fn connect(&mut self, slot: usize, route: &Route) -> Result<(), Failure> {
         self.slots[slot].unsent = 0..0;
+        self.slots[slot].inspection.begin();
         self.driver.connect(slot, route)
     }
 
@@ -146,6 +147,7 @@ impl<D: Driver> Client for Http1<D> {
         match outcome {
             Outcome::Partial => Outcome::Partial,
             Outcome::Answered { .. } if !bytes.is_empty() => {
+                inspection.overrun(bytes);
                 Outcome::Failed { failure: Failure::Malformed, keep_alive: false }
             }
             Outcome::Answered { keep_alive } => Outcome::Answered { keep_alive: keep_alive && is_good },
@@ -171,6 +173,10 @@ impl<D: Driver> Client for Http1<D> {
 
     fn response(&self, slot: usize) -> Option<Response> {
         self.slots[slot].inspection.response()
+    }
+
+    fn reason(&self, slot: usize, failure: Failure) -> Option<String> {
+        self.slots[slot].inspection.reason(failure).or_else(|| self.tls_trouble(failure))
     }
 
     fn got(&self, slot: usize, failure: Failure) -> Vec<u8> {

@@ -15,7 +15,7 @@ use super::{Client, Prepared, SlotEvent, ToSend, Traffic, cut_short};
 use crate::driver::{self, Driver, own_range};
 use crate::endpoint::Route;
 use crate::exchange::ExchangePool;
-use crate::http1::{Response, Version};
+use crate::http1::{Progress, Response, Version};
 use crate::http2::{
     Encoder, ErrorCode, HeadError, Http2Connection, Http2Error, Request, RequestList, Scheme, Sent,
 };
@@ -304,16 +304,22 @@ impl<D: Driver> Client for Http2<D> {
         })
     }
 
-    fn trouble(&self, slot: usize, failure: Failure) -> Option<String> {
-        self.slots[slot].trouble.as_ref().map(Trouble::say).or_else(|| self.tls_trouble(failure))
+    fn reason(&self, slot: usize, failure: Failure) -> Option<String> {
+        if let Some(trouble) = &self.slots[slot].trouble {
+            return Some(trouble.say());
+        }
+        let judgement = &self.slots[slot].judgement;
+        let is_cut = matches!(failure, Failure::ResponseTimeout | Failure::ClosedMidResponse);
+        let came = |status| Progress::Body { status, bytes: judgement.body_bytes(), announced: None };
+        let came = judgement.status().filter(|_| is_cut).map(came);
+        came.map(|came| came.to_string()).or_else(|| self.tls_trouble(failure))
     }
 
     fn got(&self, slot: usize, failure: Failure) -> Vec<u8> {
         let own = &self.slots[slot];
-        let mut got = match (&own.trouble, failure, own.judgement.status()) {
-            (Some(trouble), _, _) => trouble.say().into_bytes(),
-            (None, Failure::Status, Some(status)) => format!(":status {status}").into_bytes(),
-            (None, _, _) => own.judgement.body_so_far().to_vec(),
+        let mut got = match (failure, own.judgement.status()) {
+            (Failure::Status, Some(status)) => format!(":status {status}").into_bytes(),
+            _ => own.judgement.body_so_far().to_vec(),
         };
         got.truncate(SAMPLE_BYTES_MAX);
         got

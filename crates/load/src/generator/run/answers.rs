@@ -101,6 +101,7 @@ impl<C: Client> Run<'_, C> {
             failure: Failure::Malformed,
             exchange: String::new(),
             expected: "an open connection with nothing to read".to_owned(),
+            reason: client.reason(slot, Failure::Malformed),
             got: client.got(slot, Failure::Malformed),
             at_ns: 0,
         });
@@ -141,6 +142,7 @@ impl<C: Client> Run<'_, C> {
             failure: Failure::CutSequence,
             exchange: pool.exchanges()[next].name.clone(),
             expected: "an open connection for the next step of a sequence".to_owned(),
+            reason: None,
             got: Vec::new(),
             at_ns: 0,
         });
@@ -165,6 +167,7 @@ impl<C: Client> Run<'_, C> {
                 None => exchange.expected.describe(),
                 Some(session) => session.expected(exchange),
             },
+            reason: client.reason(slot, failure),
             got: client.got(slot, failure),
             at_ns: 0,
         });

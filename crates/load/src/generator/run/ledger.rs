@@ -46,7 +46,7 @@ impl Ledger {
     #[inline]
     pub(super) fn account(&mut self, now_ns: u64) {
         let since_ns = now_ns.saturating_sub(self.accounted_ns);
-        self.measures.in_flight_ns += u128::from(self.busy * since_ns);
+        self.measures.in_flight_ns += u128::from(self.busy) * u128::from(since_ns);
         self.accounted_ns = self.accounted_ns.max(now_ns);
     }
 
@@ -77,7 +77,7 @@ impl Ledger {
 
     #[inline]
     pub(super) fn answered(&mut self, stamp: Stamp, now_ns: u64, deadline_ns: u64) {
-        self.ended(now_ns);
+        self.measures.in_flight_ns_answered += self.ended(stamp, now_ns);
         self.answered_ns = now_ns;
         self.marks.answered(now_ns);
         let tally = &mut self.measures.tally;
@@ -90,7 +90,7 @@ impl Ledger {
     }
 
     pub(super) fn failed(&mut self, stamp: Stamp, failure: Failure, now_ns: u64) {
-        self.ended(now_ns);
+        self.measures.in_flight_ns_unanswered += self.ended(stamp, now_ns);
         self.measures.tally.failed.add(failure);
         if failure == Failure::ResponseTimeout {
             self.measures.unanswered.record(now_ns.saturating_sub(stamp.due_ns));
@@ -99,7 +99,8 @@ impl Ledger {
 
     /// A request is still in flight at the end.
     pub(super) fn in_flight(&mut self, stamp: Stamp, now_ns: u64) {
-        self.busy -= 1;
+        // Until the end nothing came, as far as is known.
+        self.measures.in_flight_ns_unanswered += self.ended(stamp, now_ns);
         self.measures.tally.in_flight += 1;
         self.measures.unanswered.record(now_ns.saturating_sub(stamp.due_ns));
     }
@@ -115,13 +116,16 @@ impl Ledger {
         self.measures.tally.unsent += count;
     }
 
+    /// A request is in flight no longer; returns how long it was. That is counted up to the instant up to which all requests are: the
+    /// clock of the caller may be a little older than what was accounted for last.
     #[inline]
-    fn ended(&mut self, now_ns: u64) {
+    fn ended(&mut self, stamp: Stamp, now_ns: u64) -> u128 {
         self.account(now_ns);
         self.busy -= 1;
         let silent_ns = now_ns.saturating_sub(self.progress_ns);
         self.measures.silent_ns_max = self.measures.silent_ns_max.max(silent_ns);
         self.progress_ns = now_ns;
+        u128::from(self.accounted_ns.saturating_sub(stamp.handed_ns))
     }
 
     /// The generator did not look for so long: no silence of the server.

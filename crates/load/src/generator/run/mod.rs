@@ -9,6 +9,8 @@ mod arrivals;
 mod ledger;
 mod marks;
 mod sending;
+#[cfg(test)]
+mod simulated;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

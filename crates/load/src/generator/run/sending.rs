@@ -103,7 +103,7 @@ impl<C: Client> Run<'_, C> {
         worker.prepare(slot, first);
         // Read anew: the time for checking the previous response is the generator's, not the server's.
         let sent_ns = Monotonic.now_ns();
-        let stamp = Stamp { due_ns: due_ns.unwrap_or(sent_ns), sent_ns };
+        let stamp = Stamp { due_ns: due_ns.unwrap_or(sent_ns), handed_ns: sent_ns, sent_ns };
         let connection = &mut worker.connections[slot];
         for nth in 0..count {
             *worker.stamps.at(slot, connection.oldest, connection.in_flight + nth) = stamp;
@@ -233,7 +233,8 @@ impl<C: Client> Run<'_, C> {
             failure,
             exchange: String::new(),
             expected: "a connection".to_owned(),
-            got: client.trouble(slot, failure).unwrap_or_default().into_bytes(),
+            reason: client.reason(slot, failure),
+            got: Vec::new(),
             at_ns: 0,
         });
         self.connecting_ended();

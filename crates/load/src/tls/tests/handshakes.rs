@@ -3,6 +3,7 @@
 use rustls::crypto::aws_lc_rs::{cipher_suite, kx_group};
 
 use super::*;
+use crate::tls_error::TlsObstacle;
 
 fn negotiated(pair: &Pair) -> &Negotiated {
     let [(negotiated, 1)] = &pair.client.tls().unwrap().negotiated[..] else {
@@ -26,6 +27,65 @@ fn each_suite_is_spoken() {
         pair.server_says(&text(50_000));
         pair.settle();
         assert!(pair.text == text(50_000) && pair.server_text == text(40_000), "{name}");
+    }
+}
+
+/// A server that asks for a certificate of the client, and trusts its own alone.
+fn asking(version: &'static rustls::SupportedProtocolVersion) -> ServerConfig {
+    let (certificate, key) = identity();
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(certificate.clone()).unwrap();
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let verifier =
+        rustls::server::WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
+    ServerConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[version])
+        .unwrap()
+        .with_client_cert_verifier(verifier.build().unwrap())
+        .with_single_cert(vec![certificate.clone()], key.clone_key())
+        .unwrap()
+}
+
+#[test]
+fn a_server_that_asks_for_a_certificate_gets_it_or_says_that_none_came() {
+    let (certificate, key) = identity();
+    let shown = ClientCertificate { chain: vec![certificate.clone()], key: Arc::new(key.clone_key()) };
+    for (supported, version) in
+        [(&rustls::version::TLS12, TlsVersion::Tls12), (&rustls::version::TLS13, TlsVersion::Tls13)]
+    {
+        let options = |certificate| TlsOptions { version, certificate, ..options() };
+        let mut pair = Pair::open(asking(supported), options(Some(shown.clone())));
+        assert!(negotiated(&pair).client_certificate);
+        assert!(negotiated(&pair).to_string().ends_with(", with a client certificate"));
+        pair.server_says(b"hello");
+        pair.settle();
+        assert_eq!(pair.text, b"hello", "{version:?}");
+        let mut pair = Pair::new(asking(supported), options(None));
+        pair.connect();
+        let error = pair.error().expect("an alert");
+        assert!(
+            error.to_string().contains("it asks for a client certificate, and none was given"),
+            "{error}"
+        );
+        assert_eq!(error.obstacle(), TlsObstacle::NoClientCertificate, "{version:?}");
+    }
+    let other = rcgen::KeyPair::generate().unwrap().serialize_der();
+    let unequal = ClientCertificate { key: Arc::new(PrivateKeyDer::Pkcs8(other.into())), ..shown };
+    let refused = TlsClient::new(TlsOptions { certificate: Some(unequal), ..options() }).unwrap_err();
+    assert!(matches!(refused, TlsError::Identity(_)), "{refused}");
+}
+
+#[test]
+fn versions_that_do_not_meet_are_named() {
+    for (supported, version) in
+        [(&rustls::version::TLS12, TlsVersion::Tls13), (&rustls::version::TLS13, TlsVersion::Tls12)]
+    {
+        let config = server_config_of(aws_lc_rs::default_provider(), supported);
+        let mut pair = Pair::new(config, TlsOptions { version, ..options() });
+        pair.connect();
+        let error = pair.error().unwrap();
+        assert_eq!(error.obstacle(), TlsObstacle::Version, "{error}");
+        assert!(error.to_string().contains("protocol_version (70)"), "{error}");
     }
 }
 
@@ -103,9 +163,10 @@ fn a_certificate_that_is_not_trusted_or_of_another_name_is_refused() {
     let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap().cert.der().clone();
     let stranger = TlsOptions { trust: Trust::Authorities(vec![other]), ..options() };
     let misnamed = TlsOptions { server_name: "example.org".to_owned(), ..options() };
-    for (options, reason) in
-        [(stranger.clone(), "invalid peer certificate"), (misnamed.clone(), "not valid for name")]
-    {
+    for (options, reason) in [
+        (stranger.clone(), "is signed by itself, and is not trusted"),
+        (misnamed.clone(), "is for localhost, and not for example.org"),
+    ] {
         let mut pair = Pair::new(ordinary(), options);
         pair.connect();
         assert_eq!(pair.events, [Event::ConnectFailed { slot: 0, failure: Failure::Tls }]);
@@ -136,7 +197,8 @@ fn whoever_speaks_no_tls_fails_the_handshake() {
         pair.client_goes_on();
         pair.give(bytes);
         assert_eq!(pair.events, [Event::ConnectFailed { slot: 0, failure: Failure::Tls }], "{bytes:?}");
-        assert!(matches!(pair.error(), Some(TlsError::Handshake(_))), "{:?}", pair.error());
+        let is_tls = bytes[0] == 0x17;
+        assert_eq!(matches!(pair.error(), Some(TlsError::NotTls { .. })), !is_tls, "{:?}", pair.error());
     }
 }
 

@@ -116,9 +116,16 @@ fn identity() -> &'static (CertificateDer<'static>, PrivateKeyDer<'static>) {
 }
 
 fn server_config(provider: CryptoProvider) -> ServerConfig {
+    server_config_of(provider, &rustls::version::TLS13)
+}
+
+fn server_config_of(
+    provider: CryptoProvider,
+    version: &'static rustls::SupportedProtocolVersion,
+) -> ServerConfig {
     let (certificate, key) = identity();
     let mut config = ServerConfig::builder_with_provider(Arc::new(provider))
-        .with_protocol_versions(&[&rustls::version::TLS13])
+        .with_protocol_versions(&[version])
         .unwrap()
         .with_no_client_auth()
         .with_single_cert(vec![certificate.clone()], key.clone_key())
@@ -138,6 +145,8 @@ fn options() -> TlsOptions {
         alpn: None,
         resume: false,
         offer: TlsOffer::Usual,
+        version: TlsVersion::Tls13,
+        certificate: None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::record::{Content, HEADER_BYTES, Keys};
 use super::*;
+use rustls::ProtocolVersion;
 
 /// A client after its handshake, and the keys with which its server seals.
 struct Forged {
@@ -12,7 +13,7 @@ struct Forged {
 fn forged() -> Forged {
     let mut pair = Pair::open(ordinary(), options());
     let server = std::mem::replace(&mut pair.server, server(&Arc::new(ordinary())));
-    let keys = Keys::new(server.dangerous_extract_secrets().unwrap().tx).unwrap();
+    let keys = Keys::new(ProtocolVersion::TLSv1_3, server.dangerous_extract_secrets().unwrap().tx).unwrap();
     Forged { pair, keys }
 }
 

@@ -1,8 +1,16 @@
 //! Text in both directions: whatever the records and the pieces, it comes whole and in order, and what was changed never comes.
 
 use proptest::prelude::*;
+use rustls::SupportedCipherSuite;
 
 use super::*;
+
+/// One with what of a nonce is sent, of each length of a key, and one without.
+static OF_1_2: [SupportedCipherSuite; 3] = [
+    aws_lc_rs::cipher_suite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
+    aws_lc_rs::cipher_suite::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
+    aws_lc_rs::cipher_suite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
+];
 
 /// What a server does.
 #[derive(Debug, Clone)]
@@ -32,12 +40,20 @@ proptest! {
         early in prop::collection::vec(1_usize..300, 0..4),
         upload in prop_oneof![0_usize..100, 0_usize..600_000],
         accepts in prop_oneof![100_usize..100_000, Just(usize::MAX)],
+        old in prop::option::of(prop::sample::select(&OF_1_2[..])),
     ) {
-        let mut config = ordinary();
+        let mut config = match old {
+            None => ordinary(),
+            Some(suite) => {
+                let provider = CryptoProvider { cipher_suites: vec![suite], ..aws_lc_rs::default_provider() };
+                server_config_of(provider, &rustls::version::TLS12)
+            }
+        };
         config.max_fragment_size = record;
         config.send_tls13_tickets = tickets;
         config.send_half_rtt_data = true;
-        let mut pair = Pair::new(config, options());
+        let version = if old.is_some() { TlsVersion::Tls12 } else { TlsVersion::Tls13 };
+        let mut pair = Pair::new(config, TlsOptions { version, ..options() });
         pair.cuts = cuts.into();
         pair.client_wire().accepts = accepts;
         pair.upload = text(upload);
@@ -54,6 +70,8 @@ proptest! {
         for step in steps {
             match step {
                 Step::Says(bytes) => say(&mut pair, &mut said, bytes),
+                // TLS 1.2 has no other keys.
+                Step::Refreshes if old.is_some() => {}
                 Step::Refreshes => pair.server.refresh_traffic_keys().unwrap(),
                 Step::Settles => pair.settle(),
             }
