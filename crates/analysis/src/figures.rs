@@ -45,6 +45,24 @@ pub fn interval(low: Parts, high: Parts) -> String {
 pub mod parts {
     use super::{Parts, digits};
 
+    /// A number without a unit, such as a probability: a whole one as it is, another one with four digits at the most.
+    pub fn number(value: f64) -> Parts {
+        let places = match value.abs() {
+            _ if value.fract() == 0.0 => return (value.to_string(), ""),
+            size if size >= 999.95 => 0,
+            size if size >= 99.995 => 1,
+            size if size >= 9.9995 => 2,
+            size if size >= 0.999_95 => 3,
+            size if size >= 0.099_995 => 4,
+            size if size >= 0.009_999_5 => 5,
+            size if size >= 0.000_999_95 => 6,
+            _ => return (format!("{value:.1e}"), ""),
+        };
+        let digits = format!("{value:.places$}");
+        let is_fraction = digits.contains('.');
+        (if is_fraction { digits.trim_end_matches('0').trim_end_matches('.').to_owned() } else { digits }, "")
+    }
+
     pub fn rate(per_second: f64) -> Parts {
         match per_second {
             value if value >= 999_500.0 => (digits(value / 1e6), " M"),
@@ -132,6 +150,18 @@ mod tests {
         assert_eq!([time(-5_214.0), time(-12.0)], ["-5.21 µs", "-12.0 ns"]);
         assert_eq!(interval(parts::time(999e3), parts::time(2e6)), "999 µs .. 2.00 ms");
         assert_eq!([change(0.9996), change(0.9), change(1.031)], ["+0.0%", "-10.0%", "+3.1%"]);
+    }
+
+    #[test]
+    fn a_number_has_four_digits_at_the_most_whatever_its_size() {
+        let of = |value| joined(parts::number(value));
+        assert_eq!([of(0.0), of(1.0), of(-12.0), of(40_000.0)], ["0", "1", "-12", "40000"]);
+        assert_eq!([of(0.123_456_789), of(0.049_999), of(0.001_234)], ["0.1235", "0.05", "0.001234"]);
+        assert_eq!(
+            [of(1.234_567), of(98.765_4), of(1_234.6), of(-0.25)],
+            ["1.235", "98.77", "1235", "-0.25"]
+        );
+        assert_eq!([of(0.000_123_4), of(1.2e-17)], ["1.2e-4", "1.2e-17"]);
     }
 
     #[test]

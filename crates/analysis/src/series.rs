@@ -2,15 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use crate::interleaved::{
-    blocks::{Block, Blocks, blocks_of},
-    rounds::Rounds,
+use crate::{
+    findings::RowIssue,
+    interleaved::{
+        blocks::{Block, Blocks, blocks_of},
+        rounds::Rounds,
+    },
 };
 use tare_bench::{
+    folder::StoredRun,
     metric::{self, Metric},
     plan::Plan,
     record::Record,
 };
+use tare_stats::samples::samples_min;
+
+/// The percentile that rows are compared by.
+const P99: f64 = 0.99;
 
 /// The values of one row by block. A block without a value that has a logarithm is left out.
 pub fn of(plan: &Plan, records: &[Record], label: &str, metric: Metric) -> BTreeMap<usize, f64> {
@@ -37,14 +45,31 @@ fn value(plan: &Plan, block: &Block, metric: Metric) -> Option<f64> {
     match metric {
         Metric::Throughput => Some(block.requests_per_second()),
         Metric::Cpu => Some(block.cpu_ns_per_request()),
-        // Of the first open loop where there is any.
-        Metric::P99 => {
-            Some(block.stopped?.latency_at(plan.rates().next().map_or(0, |(point, _)| point))?.p99_ns as f64)
-        }
+        Metric::P99 => block.latency_ns(point_of_latency(plan), P99),
         Metric::Rss => Some(block.stopped?.rss_bytes_peak? as f64),
         // Of one load alone, or of a batch: no figure of a block.
         _ => None,
     }
+}
+
+/// That no block of a row has as many requests as its 99th percentile takes.
+pub(crate) fn too_few_for_p99(kept: &StoredRun, label: &str) -> Option<RowIssue> {
+    let plan = &kept.header.plan;
+    let rounds = Rounds::of(plan, &kept.records);
+    let row = plan.rows.iter().position(|row| row.label == label)?;
+    let blocks = blocks_of(&kept.records, &rounds, row);
+    let most = blocks.values().map(|block| block.timed(point_of_latency(plan))).max()?;
+    let needed = samples_min(P99);
+    (most < needed).then_some(RowIssue::TooFewRequests {
+        percentile: P99 * 100.0,
+        requests: most as f64,
+        needed,
+    })
+}
+
+/// The first open loop where there is any.
+fn point_of_latency(plan: &Plan) -> usize {
+    plan.rates().next().map_or(0, |(point, _)| point)
 }
 
 /// The values of two rows in the blocks that both have, in their order.

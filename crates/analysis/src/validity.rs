@@ -17,10 +17,7 @@ pub use tare_bench::slo::objective::FAILURE_SHARE_MAX;
 
 /// Rate x time may lie this far from the number in flight (Little's law); beyond, the generator's counts contradict each
 /// other.
-pub(crate) const LITTLE_SHARE_MAX: f64 = 0.05;
-
-/// The law is about means: with fewer answers it is not asked.
-const LITTLE_ANSWERS_MIN: u64 = 1_000;
+pub(crate) const LITTLE_SHARE_MAX: f64 = 0.01;
 
 /// A block of which more than this share of the rounds, or of the slices of a row, were disturbed keeps all of them: that is how the
 /// machine was, and a block is never dropped for what happened in it.
@@ -43,6 +40,10 @@ pub(crate) const THROTTLED_SHARE_MAX: f64 = 0.01;
 /// A service that is busy for so much more than the CPUs of its `THREADS` has more threads at work than it was given. Its clock
 /// and that of the slice are read one after the other, which is worth less than this.
 pub(crate) const MORE_THREADS_SHARE: f64 = 0.05;
+
+/// A service has more threads at work than it was given if on average this number above `THREADS` is ready to run or running. A
+/// collector or a compiler beside the workers is less: it works for a part of the time.
+pub(crate) const THREADS_AT_WORK_MORE: f64 = 0.5;
 
 /// Less CPU time than this for a request is not that of a service: to receive and to send are two system calls, of which each
 /// takes longer over a socket.
@@ -146,25 +147,20 @@ pub struct InFlight {
     /// As rate x time says (Little's law).
     pub law_ns: f64,
     pub elapsed_ns: f64,
-    pub answered: u64,
 }
 
 impl InFlight {
-    /// Over slices of which hardly any request went without an answer, since only those have a time; absent if there is no
+    /// Over slices of which the time of every request is known: in older runs those in which each was answered. Absent if there is no
     /// such slice.
     pub fn of<'a>(slices: impl IntoIterator<Item = &'a Sample>) -> Option<InFlight> {
         let mut found = InFlight::default();
-        for slice in slices {
-            // One that is still waited for at the end was in flight for all of the drain, in which hundreds were answered before.
-            let is_whole = slice.load.in_flight == 0
-                && slice.load.sent.saturating_sub(slice.load.answered) <= slice.load.sent / 1_000;
-            if slice.load.in_flight_ns == 0 || !is_whole {
-                continue;
-            }
-            found.answered += slice.load.answered;
-            found.elapsed_ns += slice.load.elapsed_ns as f64;
-            found.counted_ns += slice.load.in_flight_ns as f64;
-            found.law_ns += slice.load.service_time_ns_mean as f64 * slice.load.answered as f64;
+        for load in slices.into_iter().map(|slice| &slice.load) {
+            let all_answered = load.sent == load.answered;
+            let unanswered_ns = load.in_flight_ns_unanswered.or(all_answered.then_some(0));
+            let Some(unanswered_ns) = unanswered_ns.filter(|_| load.in_flight_ns > 0) else { continue };
+            found.elapsed_ns += load.elapsed_ns as f64;
+            found.counted_ns += load.in_flight_ns as f64;
+            found.law_ns += load.service_time_ns_mean as f64 * load.answered as f64 + unanswered_ns as f64;
         }
         (found.elapsed_ns > 0.0).then_some(found)
     }
@@ -185,7 +181,7 @@ pub(crate) fn little<'a>(slices: impl IntoIterator<Item = &'a Sample>) -> Option
     let found = InFlight::of(slices)?;
     let (counted, law) = (found.counted_ns, found.law_ns);
     let is_off = (counted - law).abs() > LITTLE_SHARE_MAX * counted.max(law);
-    (found.answered >= LITTLE_ANSWERS_MIN && is_off).then_some((found.counted(), found.law()))
+    is_off.then_some((found.counted(), found.law()))
 }
 
 /// Where the time of the slices of a row went, as shares.
@@ -199,6 +195,8 @@ pub(crate) struct Shares {
     pub generator: f64,
     /// Of all of them: others, the hypervisor's other guests among them.
     pub interference: Option<f64>,
+    /// Threads of the service that ran or were ready to run, on average; absent if the kernel does not count it.
+    pub at_work: Option<f64>,
     /// Of all of them: the hypervisor's other guests.
     pub stolen: Option<f64>,
     /// Of the service's CPUs: time that its quota kept it from running.
@@ -228,7 +226,9 @@ impl Shares {
         let by_ticks = some(&busy_ns, all);
         let with_backing_ns =
             |slice: &Sample| Some((slice.host.server_cpu_ns + slice.host.sharing_cpu_ns()?) as f64);
+        let at_work_ns = |slice: &Sample| Some((slice.host.server_cpu_ns + slice.host.waited_ns?) as f64);
         Shares {
+            at_work: some(&at_work_ns, 1),
             server: share(slices.iter().map(|slice| slice.host.server_cpu_ns as f64).sum(), threads),
             with_backing: some(&with_backing_ns, pinning.server.len()),
             generator: share(

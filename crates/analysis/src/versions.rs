@@ -6,7 +6,8 @@ use tare_stats::{Contrast, DEFAULT_CONFIDENCE, holm};
 
 use crate::{
     estimate::Estimate,
-    interleaved::{self, State},
+    expected::BLOCKS_FEW,
+    interleaved::{self, Report, State},
     series,
 };
 
@@ -33,8 +34,22 @@ pub struct Version {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Versions {
     pub metric: Metric,
+    pub blocks: usize,
     /// Oldest first.
     pub all: Vec<Version>,
+}
+
+impl Versions {
+    /// Whether there are too few blocks for the absence of a change to say anything.
+    pub fn is_too_short(&self) -> bool {
+        self.blocks < BLOCKS_FEW
+    }
+
+    /// The greatest change from one version to the next that is not excluded, as a share; absent without an interval.
+    pub fn change_most(&self) -> Option<f64> {
+        let ends = self.all.iter().filter_map(|version| version.against_previous?.interval());
+        ends.map(|(low, high)| (1.0 - low).max(high - 1.0)).reduce(f64::max)
+    }
 }
 
 impl Version {
@@ -57,7 +72,8 @@ pub fn compute(kept: &StoredRun) -> Option<Versions> {
         cpu if cpu.iter().any(|values| !values.is_empty()) => (Metric::Cpu, cpu),
         _ => (Metric::Throughput, of(Metric::Throughput)),
     };
-    let reasons = reasons(kept);
+    let report = interleaved::compute(kept);
+    let reasons = reasons(kept, &report);
     let has_figures = |row: usize| reasons[row].is_none() && !values[row].is_empty();
     let between = |row: usize, other: usize| {
         let (of_row, of_other) = series::paired(&values[row], &values[other]);
@@ -79,7 +95,7 @@ pub fn compute(kept: &StoredRun) -> Option<Versions> {
         p: step.and_then(|_| adjusted.next()),
         reason: reasons[place].clone(),
     });
-    Some(Versions { metric, all: all.collect() })
+    Some(Versions { metric, blocks: report.blocks, all: all.collect() })
 }
 
 fn estimate(contrast: &Contrast) -> Option<Estimate> {
@@ -87,8 +103,7 @@ fn estimate(contrast: &Contrast) -> Option<Estimate> {
 }
 
 /// Why a row has no figures, for each row.
-fn reasons(kept: &StoredRun) -> Vec<Option<String>> {
-    let report = interleaved::compute(kept);
+fn reasons(kept: &StoredRun, report: &Report) -> Vec<Option<String>> {
     let of = |row: &tare_bench::plan::PlannedRow| match &row.excluded {
         Some(Excluded { reason, .. }) => Some(reason.clone()),
         None => {

@@ -5,7 +5,8 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use tare_load::{Handshakes, Negotiated};
+use tare_load::{Failures, Handshakes, Negotiated};
+use tare_stats::samples::carry;
 
 use crate::{
     sample::{LoadResult, Placement, Sample},
@@ -88,6 +89,13 @@ pub struct Pilot {
     /// The first load that was answered wrongly; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wrong_aside: Option<Box<LoadResult>>,
+    /// Requests of its loads that failed.
+    #[serde(skip_serializing_if = "is_none")]
+    pub failed_in_warm_up: Failures,
+}
+
+fn is_none(failures: &Failures) -> bool {
+    failures.total() == 0
 }
 
 impl Pilot {
@@ -171,6 +179,9 @@ pub struct Stopped {
     /// The first load outside of its slices that was answered wrongly: while it was warmed up, or its connections were primed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wrong_aside: Option<Box<LoadResult>>,
+    /// Requests that failed while it was warmed up.
+    #[serde(skip_serializing_if = "is_none")]
+    pub failed_in_warm_up: Failures,
     /// The handshakes of all connections to it, over TLS.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handshakes: Option<KeptHandshakes>,
@@ -204,6 +215,25 @@ pub struct Latency {
     /// Some requests were never answered: quantiles from theirs on are lower bounds.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub at_least: bool,
+}
+
+impl Latency {
+    /// The quantiles that are kept, each with its probability.
+    fn quantiles_ns(&self) -> [(f64, u64); 5] {
+        [
+            (0.5, self.p50_ns),
+            (0.9, self.p90_ns),
+            (0.99, self.p99_ns),
+            (0.999, self.p999_ns),
+            (1.0, self.max_ns),
+        ]
+    }
+
+    /// One of them; absent if it is not kept, or `samples` are too few for it.
+    pub fn ns_at(&self, probability: f64, samples: u64) -> Option<u64> {
+        let kept = self.quantiles_ns().into_iter().find(|(kept, _)| *kept == probability);
+        kept.map(|(_, ns)| ns).filter(|_| carry(samples, probability))
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,11 +7,12 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use tare_host::{
     cpus::CpuAccounting,
-    process::{CpuUnknown, Priority, ThreadGroup},
+    process::{CpuUnknown, Priority, Process, ThreadGroup},
 };
 pub use tare_load::{Failure, Failures};
 use tare_load::{Histogram, Measures, RunReport};
 use tare_service::{backing::BackingCounts, drive::describe};
+use tare_stats::samples::carry;
 
 use crate::sample_agents::FleetSample;
 
@@ -125,6 +126,9 @@ pub struct LoadResult {
     pub bytes_received: u64,
     /// The time that each request was in flight, added up, for Little's law; 0 where it was not kept.
     pub in_flight_ns: u64,
+    /// The part of it of requests without a right answer, added up request by request; absent in older runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_flight_ns_unanswered: Option<u64>,
     /// Mean time from the send of an answered request to its answer, with a wait for a stream of HTTP/2.
     pub service_time_ns_mean: u64,
     /// The longest time in which requests were in flight and none of them came to its end; absent in older runs.
@@ -144,6 +148,15 @@ pub struct LoadResult {
     /// The load second by second, where it was watched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub seconds: Vec<Second>,
+}
+
+/// What a plan asks about a load besides what is always kept, such as an SLO.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct AskedOfLoad {
+    /// Right answers are counted that came within each of these times.
+    pub limits_ns: Vec<u64>,
+    /// Percentiles of the latency: 99 for p99.
+    pub percents: Vec<f64>,
 }
 
 /// What the service, the generator and this machine spent meanwhile.
@@ -179,12 +192,18 @@ pub struct HostUsage {
     /// error of its accounting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub foreign_cpu_ns: Option<i64>,
+    /// What other processes did before it and meanwhile, of a server that ran already and was found by its port.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub others: Option<Others>,
     /// What the CPUs of both did, as the kernel counts it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accounting: Option<CpuAccounting>,
     /// Of the service's live threads, voluntary and forced together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_switches: Option<u64>,
+    /// How long the service's live threads were ready to run and had no CPU, added up; absent in older runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waited_ns: Option<u64>,
     /// Resident memory of its live processes after the load; absent in older runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rss_bytes: Option<u64>,
@@ -207,6 +226,35 @@ fn is_zero(ns: &u64) -> bool {
 pub struct CpuByMode {
     pub user_ns: u64,
     pub system_ns: u64,
+}
+
+/// What others took of the measured CPUs in a pause before a load, and in the load. They are neither the service nor Tare, nor the
+/// kernel, nor the hypervisor.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Others {
+    pub pause: TakenByOthers,
+    pub load: TakenByOthers,
+    /// The busiest of those that could be seen at its end.
+    pub busiest: Vec<Other>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TakenByOthers {
+    pub wall_ns: u64,
+    /// Sometimes below 0, by the error of its accounting.
+    pub cpu_ns: i64,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Other {
+    pub process: Process,
+    /// In the load.
+    pub cpu_ns: u64,
+    /// In the pause.
+    pub cpu_ns_before: u64,
 }
 
 /// One process from its start to its stop.
@@ -279,6 +327,7 @@ pub struct Distribution {
     pub count: u64,
     pub ns_min: u64,
     pub ns_mean: f64,
+    /// It says nothing of a count below 2, and neither does the share.
     pub ns_stdev: f64,
     /// The share that lies within one standard deviation of the mean.
     pub share_within_stdev: f64,
@@ -291,7 +340,7 @@ pub struct Distribution {
 impl Distribution {
     /// Of times that were all observed.
     pub fn of(times: &Histogram) -> Distribution {
-        let (mean, stdev) = (times.mean_ns(), times.stdev_ns());
+        let (mean, stdev) = (times.mean_ns(), times.stdev_ns().unwrap_or(0.0));
         let within = |low: f64, high: f64| times.share_within(low.max(0.0) as u64, high as u64);
         Distribution {
             count: times.count(),
@@ -318,10 +367,19 @@ impl Distribution {
         (times.count() > 0).then(|| Distribution::of(times))
     }
 
-    /// The quantile at one of the probabilities that were kept; absent if nothing was timed.
+    /// With the quantile at a probability that is asked for besides those that are always kept.
+    fn with_quantile(mut self, measures: &Measures, probability: f64) -> Distribution {
+        if !self.quantiles_ns.iter().any(|(kept, _)| is_same(*kept, probability)) {
+            self.quantiles_ns.push((probability, measures.quantile(probability).ns));
+            self.quantiles_ns.sort_by(|one, other| one.0.total_cmp(&other.0));
+        }
+        self
+    }
+
+    /// The quantile at one of the probabilities that were kept; absent if nothing was timed, or too few for it.
     pub fn ns_at(&self, probability: f64) -> Option<u64> {
-        let found = self.quantiles_ns.iter().find(|(kept, _)| *kept == probability)?;
-        Some(found.1).filter(|_| self.count > 0)
+        let found = self.quantiles_ns.iter().find(|(kept, _)| is_same(*kept, probability))?;
+        Some(found.1).filter(|_| carry(self.count, probability))
     }
 }
 
@@ -344,9 +402,10 @@ impl Sample {
 }
 
 impl LoadResult {
-    /// As the generator reports it, with how many right answers came within each of `limits_ns`.
-    pub fn of(report: &RunReport, limits_ns: &[u64]) -> LoadResult {
+    /// As the generator reports it, with what the plan asks about.
+    pub fn of(report: &RunReport, asked: &AskedOfLoad) -> LoadResult {
         let (total, tally) = (&report.total, &report.total.tally);
+        let probabilities = asked.percents.iter().map(|percent| percent / 100.0);
         LoadResult {
             window_ns: report.window_ns,
             elapsed_ns: report.elapsed_ns,
@@ -354,7 +413,7 @@ impl LoadResult {
             unsent: tally.unsent,
             answered: tally.answered,
             answered_in_window: tally.answered_in_window,
-            within: within(&total.latency, limits_ns),
+            within: within(&total.latency, &asked.limits_ns),
             failed: tally.failed,
             connection_failed: tally.connection_failed,
             first_failure: report.first_failure.as_ref().map(describe),
@@ -363,9 +422,12 @@ impl LoadResult {
             bytes_sent: tally.bytes_sent,
             bytes_received: tally.bytes_received,
             in_flight_ns: total.in_flight_ns.try_into().unwrap_or(u64::MAX),
+            in_flight_ns_unanswered: total.in_flight_ns_unanswered.try_into().ok(),
             service_time_ns_mean: total.in_flight_ns_mean() as u64,
             silent_ns_max: Some(total.silent_ns_max),
-            latency: Distribution::of_latency(total),
+            latency: probabilities.fold(Distribution::of_latency(total), |latency, probability| {
+                latency.with_quantile(total, probability)
+            }),
             schedule_lag_ns_p99: (total.schedule_lag.count() > 0)
                 .then(|| total.schedule_lag.quantile_ns(0.99)),
             connect_time: Distribution::of_some(&total.connect_time),
@@ -384,10 +446,20 @@ impl LoadResult {
         self.failed.wrong_answers() + self.connection_failed.wrong_answers()
     }
 
+    /// Requests whose latency, or how long they had waited for none, is in the distribution.
+    pub fn timed(&self) -> u64 {
+        self.answered + self.failed.get(Failure::ResponseTimeout) + self.in_flight + self.unsent
+    }
+
     /// Wrong and missing answers, those among them that were still waited for when the load ended.
     pub fn failures(&self) -> u64 {
         self.failed.total() + self.connection_failed.total() + self.in_flight
     }
+}
+
+/// Of a percentage, the division has left a float that is next to it.
+fn is_same(one: f64, other: f64) -> bool {
+    (one - other).abs() < 1e-9
 }
 
 /// To the resolution of the histogram.

@@ -8,6 +8,7 @@
 //! One ratio, from all blocks of a run that ended by its budget:
 //! - [`ratio`]: how many times the subject is the reference, paired within the block. The start for most callers.
 //! - [`summary`]: one sample by itself: median, quantiles, MAD.
+//! - [`samples`]: how many samples a quantile takes.
 //! - [`contrast`]: the method under both: the mean of the differences, Student's t, and what the other rows of a run say about
 //!   its noise.
 //! - [`two_level`]: a few starts with several slices each, and how many slices a start should have.
@@ -29,6 +30,9 @@
 //!
 //! A curve over numbers of threads:
 //! - [`scalability`]: the universal scalability law, with intervals and its misfit.
+//!
+//! A course over the work that is done:
+//! - [`growth`]: whether a quantity only grows with it, as the memory of a process that leaks.
 //!
 //! And [`warning`]: what is doubtful about a sample; every estimate carries its warnings.
 //!
@@ -61,6 +65,7 @@ mod estimate;
 pub mod expected;
 mod fisher;
 mod gamma;
+pub mod growth;
 pub mod holm;
 mod kendall;
 pub mod meta;
@@ -68,6 +73,7 @@ pub mod neighbours;
 mod normal;
 pub mod ranking;
 pub mod ratio;
+pub mod samples;
 pub mod scalability;
 pub mod sequential;
 mod serial;

@@ -4,24 +4,18 @@ use std::fmt;
 
 use serde::Serialize;
 use tare_bench::record::Record;
+use tare_stats::growth::{Growth, Least, POINTS_MIN, growth as growth_of};
 
 use crate::figures::bytes;
 
-/// A process with fewer slices has no course.
-const SLICES_MIN: usize = 6;
-/// So much more at its last slice than at its first: as a share, and in bytes. Allocators take memory in steps of up to a few MiB.
-const GROWTH_SHARE_MIN: f64 = 0.2;
-const GROWTH_BYTES_MIN: u64 = 4 << 20;
-/// Of a growth that levels off the second half is less than this part of the first, for as many requests.
-const SECOND_HALF_MIN: f64 = 0.5;
-/// Memory grew in this part of the steps from slice to slice, and fell in none.
-const STEPS_SHARE_MIN: f64 = 0.6;
+/// Allocators take memory in steps of up to a few MiB.
+pub const LEAST: Least = Least { share: 0.2, amount: 4 << 20 };
 
 /// A leak is one in every process; the heap of one process in three may grow for as long as it is looked at.
 const PROCESSES_SHARE_MIN: f64 = 0.75;
 
-/// Memory of one process: answers that it had given since its first slice, and resident bytes.
-type Course = Vec<(u64, u64)>;
+/// Memory of one process: answers that it had given so far, and resident bytes.
+pub type Course = Vec<(u64, u64)>;
 
 /// The process in the middle of those whose memory grew, by what a request takes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -37,8 +31,9 @@ pub struct MemoryGrowth {
 /// Over all processes of a row.
 pub(crate) fn growth(records: &[Record], row: usize) -> Option<MemoryGrowth> {
     let courses = courses(records, row);
-    let courses: Vec<&Course> = courses.iter().filter(|course| course.len() >= SLICES_MIN).collect();
-    let mut grown: Vec<MemoryGrowth> = courses.iter().filter_map(|course| of_process(course)).collect();
+    let courses: Vec<&Course> = courses.iter().filter(|course| course.len() >= POINTS_MIN).collect();
+    let mut grown: Vec<MemoryGrowth> =
+        courses.iter().filter_map(|course| MemoryGrowth::of_process(course)).collect();
     if grown.is_empty() || (grown.len() as f64) < PROCESSES_SHARE_MIN * courses.len() as f64 {
         return None;
     }
@@ -68,39 +63,35 @@ fn courses(records: &[Record], row: usize) -> Vec<Course> {
     courses
 }
 
-fn of_process(course: &Course) -> Option<MemoryGrowth> {
-    let (first, middle, last) = (course[0], course[course.len() / 2], course[course.len() - 1]);
-    let grew = course.windows(2).filter(|pair| pair[1].1 > pair[0].1).count();
-    let fell = course.windows(2).any(|pair| pair[1].1 < pair[0].1);
-    let slope = |from: (u64, u64), to: (u64, u64)| {
-        to.1.saturating_sub(from.1) as f64 / to.0.saturating_sub(from.0).max(1) as f64
-    };
-    let bytes = last.1.saturating_sub(first.1);
-    let is_much = bytes >= GROWTH_BYTES_MIN && bytes as f64 >= GROWTH_SHARE_MIN * first.1 as f64;
-    let goes_on = slope(middle, last) >= SECOND_HALF_MIN * slope(first, middle);
-    let is_steady = grew as f64 >= STEPS_SHARE_MIN * (course.len() - 1) as f64;
-    (is_much && goes_on && is_steady && !fell).then_some(MemoryGrowth {
-        bytes_per_request: slope(first, last),
-        requests: last.0 - first.0,
-        from_bytes: first.1,
-        to_bytes: last.1,
-        processes: 1,
-        of: 1,
-    })
+impl MemoryGrowth {
+    /// Of one process alone.
+    pub fn of_process(course: &Course) -> Option<MemoryGrowth> {
+        let Growth { per_work, work, from, to } = growth_of(course, LEAST)?;
+        Some(MemoryGrowth {
+            bytes_per_request: per_work,
+            requests: work,
+            from_bytes: from,
+            to_bytes: to,
+            processes: 1,
+            of: 1,
+        })
+    }
+
+    /// `whose` is the subject of the sentence: `its`.
+    pub fn text(&self, whose: &str, in_starts: &str) -> String {
+        let [from, to] = [self.from_bytes, self.to_bytes].map(|count| bytes(count as f64));
+        format!(
+            "{whose} memory only grew: {} a request over {} requests, from {from} to {to}{in_starts}: a leak, or a heap that \
+             has not reached its size",
+            bytes(self.bytes_per_request),
+            self.requests
+        )
+    }
 }
 
 impl fmt::Display for MemoryGrowth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [from, to] = [self.from_bytes, self.to_bytes].map(|count| bytes(count as f64));
-        write!(
-            f,
-            "its memory only grew: {} a request over {} requests, from {from} to {to}, in {} of {} starts: a leak, or a heap \
-             that has not reached its size",
-            bytes(self.bytes_per_request),
-            self.requests,
-            self.processes,
-            self.of
-        )
+        f.write_str(&self.text("its", &format!(", in {} of {} starts", self.processes, self.of)))
     }
 }
 

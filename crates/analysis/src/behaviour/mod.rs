@@ -3,5 +3,5 @@
 
 pub mod answers;
 pub(crate) mod cost;
-pub(crate) mod memory;
+pub mod memory;
 pub(crate) mod thaw;

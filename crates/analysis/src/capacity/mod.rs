@@ -31,6 +31,8 @@ use tare_bench::{
 pub struct SloReport {
     /// What has to hold, in words.
     pub slo: String,
+    /// The percentiles that it asks for.
+    pub percents: Vec<f64>,
     /// The rate that was asked of every row.
     pub at_least: Option<f64>,
     pub load: String,
@@ -55,8 +57,9 @@ pub struct SloRow {
     /// As a share of what the service answers in a closed loop, paired by start.
     pub share: Option<Estimate>,
     pub closed_per_second: Option<f64>,
-    /// The 99th percentile of the answered requests at the highest rate that held; the median of the starts.
-    pub latency_ns_p99: Option<f64>,
+    /// The percentiles of the SLO, of the answered requests at the highest rate that held: each the median of the starts, and
+    /// absent if no window had enough requests for it. Empty if no rate held.
+    pub latency_ns: Vec<Option<f64>>,
     pub starts: usize,
     /// Windows that count, in all of them.
     pub windows: usize,
@@ -128,6 +131,7 @@ pub fn compute(slo: &SloPlan, kept: &StoredRun) -> SloReport {
     rows.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
     SloReport {
         slo: slo.slo.to_string(),
+        percents: slo.slo.percents(),
         at_least: slo.at_least,
         load: load_text(plan),
         elapsed_ns: ended.map(|(_, elapsed_ns)| elapsed_ns),
@@ -135,6 +139,20 @@ pub fn compute(slo: &SloPlan, kept: &StoredRun) -> SloReport {
         findings: issues(plan, kept).into_iter().map(Finding::of_run).collect(),
         rows,
     }
+}
+
+/// How many windows the searches of a run took for each that counted, the discarded ones among them; absent of a run that is none,
+/// or has none that came to its end.
+pub fn windows_taken(kept: &StoredRun) -> Option<f64> {
+    let plan = &kept.header.plan;
+    let mut searches = Searches::new(plan.slo()?);
+    kept.records.iter().for_each(|record| searches.on_record(record));
+    let all = (0..plan.rows.len()).flat_map(|row| searches.of(row));
+    let ended = all.filter_map(|start| start.search.as_ref()).filter(|search| search.is_over());
+    let (counted, discarded) = ended.fold((0, 0), |(counted, discarded), search| {
+        (counted + search.counted(), discarded + search.discarded())
+    });
+    (counted > 0).then(|| (counted + discarded) as f64 / counted as f64)
 }
 
 /// What a search asks for on the way is too much for a service at times, which may say so by its status: that counts against
@@ -223,7 +241,7 @@ fn fill_in(
         issues.extend(warnings.into_iter().map(|warning| RowIssue::Sample { metric: None, warning }));
         report.capacity = Some(capacity);
     }
-    report.latency_ns_p99 = summary::median(&found.iter().filter_map(p99_there).collect::<Vec<_>>()).ok();
+    report.latency_ns = latency_there(found);
     if at_least > 0 {
         report.bound = Some(Bound::AtLeast);
         let bound = found.iter().filter_map(|(start, _)| start.search.as_ref());
@@ -243,8 +261,19 @@ fn there<'a>((start, found): &(&'a SearchStart, Found)) -> impl Iterator<Item = 
     start.windows.iter().filter(move |window| Some(window.per_second) == held)
 }
 
-fn p99_there(found: &(&SearchStart, Found)) -> Option<f64> {
-    summary::median(&there(found).map(|window| window.latency_ns_p99 as f64).collect::<Vec<_>>()).ok()
+/// Of the windows of each start the median, and of these the median.
+fn latency_there(found: &[(&SearchStart, Found)]) -> Vec<Option<f64>> {
+    let terms = found.iter().flat_map(there).map(|window| window.latency_ns.len()).min().unwrap_or(0);
+    let of_start = |found: &(&SearchStart, Found), term: usize| {
+        let windows: Vec<f64> =
+            there(found).filter_map(|window| Some(window.latency_ns[term]? as f64)).collect();
+        summary::median(&windows).ok()
+    };
+    let of_term = |term| {
+        let starts: Vec<f64> = found.iter().filter_map(|found| of_start(found, term)).collect();
+        summary::median(&starts).ok()
+    };
+    (0..terms).map(of_term).collect()
 }
 
 /// In windows of fewer requests than a percentile takes, the first late one breaks a rate, and none holds it.
@@ -260,13 +289,11 @@ fn window_ns(plan: &Plan) -> u64 {
 }
 
 fn load_text(plan: &Plan) -> String {
+    let settings = plan.settings_text().map(|text| format!("service: {text}; ")).unwrap_or_default();
     format!(
-        "open loop with Poisson arrivals, up to {}, {}; service: THREADS={} DELAY_MS={}; \
-         windows of {} ms",
+        "open loop with Poisson arrivals, up to {}, {}; {settings}windows of {} ms",
         several(plan.load().connections, "connection"),
         several(plan.load().threads, "generator thread"),
-        plan.points[0].service_settings.threads,
-        plan.points[0].service_settings.delay_ms,
         window_ns(plan) / 1_000_000
     )
 }

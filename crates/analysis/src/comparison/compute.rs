@@ -43,7 +43,10 @@ pub fn compute(whole: &StoredRun) -> Option<Comparison> {
     let (verdict, reason) =
         match wrong_answers(whole, [baseline, candidate]).or_else(none).or_else(unreliable) {
             Some(found) => found,
-            None => (decision.verdict, reason(gate, &decision, blocks, &series)),
+            None => match interleaved::spent::no_block(kept, blocks) {
+                Some(found) => (decision.verdict, RunIssue::NoBlock(found).to_string()),
+                None => (decision.verdict, reason(gate, &decision, blocks, &series)),
+            },
         };
     let figures = both.into_iter().zip(series).zip(decision.metrics);
     Some(Comparison {
@@ -95,7 +98,9 @@ fn without_a_measurement(
     }
     let measured = rows.iter().all(|row| row.state == State::Measured);
     (measured && !series.iter().any(|series| series.decides)).then(|| {
-        let doubts = both.iter().flat_map(|both| &both.doubts);
+        let missing = |finding: &&Finding| finding.row_issue().is_some_and(RowIssue::is_of_missing_cpu);
+        let missing = rows.iter().flat_map(|row| row.findings.iter().filter(missing));
+        let doubts = both.iter().flat_map(|both| &both.doubts).chain(missing);
         let doubts: Vec<String> = doubts.map(Finding::scoped).collect();
         (Verdict::Invalid, format!("nothing that was to decide is valid: {}", doubts.join("; ")))
     })
@@ -169,7 +174,11 @@ impl Figure {
 fn findings(report: &Report, rows: [&RowReport; 2], blocks: usize, look: Option<usize>) -> Vec<Finding> {
     // It looks at its end too, after however few blocks; and with too few for that the verdict says so.
     let is_of_the_table = |found: &&Finding| {
-        matches!(found.run_issue(), Some(RunIssue::InterimAnalyses { .. } | RunIssue::TooFewBlocks { .. }))
+        let of_run = found.run_issue();
+        matches!(
+            of_run,
+            Some(RunIssue::InterimAnalyses { .. } | RunIssue::TooFewBlocks { .. } | RunIssue::NoBlock(_))
+        )
     };
     let mut findings: Vec<Finding> =
         report.findings.iter().filter(|found| !is_of_the_table(found)).cloned().collect();

@@ -10,7 +10,7 @@ use tare_stats::summary;
 use super::RowIssue;
 use crate::validity::{
     FAILURE_SHARE_MAX, LINK_BUSY_SHARE, MORE_THREADS_SHARE, RowLimits, SCHEDULE_LAG_NS_P99_MAX, Shares,
-    little,
+    THREADS_AT_WORK_MORE, little,
 };
 
 /// Why the throughput of a row is not that of its service.
@@ -72,6 +72,13 @@ pub(crate) fn more_threads(shares: &Shares, pinning: &Pinning, threads: usize) -
     let cpus = pinning.server.len().min(threads);
     (shares.server > 1.0 + MORE_THREADS_SHARE)
         .then_some(RowIssue::MoreThreads { busy_cpus: shares.server * cpus as f64, threads })
+}
+
+/// That more threads were at work at a time than the service was given, on CPUs that they shared: no thread of one that keeps to
+/// `THREADS` waits for another, and one that waits for other programs is still one.
+pub(crate) fn threads_at_work(shares: &Shares, threads: usize) -> Option<RowIssue> {
+    let at_work = shares.at_work.filter(|at_work| *at_work > threads as f64 + THREADS_AT_WORK_MORE)?;
+    Some(RowIssue::ThreadsAtWork { at_work, threads })
 }
 
 /// That a throughput that stands is no capacity. A service that waits on purpose (`DELAY_MS`) is not asked.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use strum::IntoStaticStr;
 use tare_bench::{metric::Metric, plan::RunningServer};
-use tare_host::process::{CpuUnknown, PortOwner, Priority, Unseen};
+use tare_host::process::{CpuUnknown, PortOwner, Priority, Process, Unseen, Unwaited};
 use tare_stats::Warning;
 
 use super::Severity;
@@ -59,6 +59,11 @@ pub enum RowIssue {
         busy_cpus: f64,
         threads: usize,
     },
+    /// More of its threads wanted a CPU at a time than `THREADS` says, and shared those that it was given.
+    ThreadsAtWork {
+        at_work: f64,
+        threads: usize,
+    },
     /// Less CPU time than a system call takes: the service works where its CPU time is not counted.
     ImpossibleCost {
         cpu_ns_per_request: f64,
@@ -67,6 +72,15 @@ pub enum RowIssue {
     ServedByOther(PortOwner),
     /// It is a server that ran already, and its processes cannot be found.
     CpuUnknown(Unseen),
+    /// A process of it ended under load, and none of the others waited for it: what it took ended with it.
+    CpuEnded(Unwaited),
+    /// While it was loaded others took more than before, and about as much as would be missing in its own: they work for it.
+    CpuElsewhere {
+        /// Absent if none alone took most of it, as processes that ended.
+        process: Option<Process>,
+        others_ns_per_request: f64,
+        own_ns_per_request: f64,
+    },
     /// The generator was at its limit, and the service was not, or that is not known.
     GeneratorBound {
         generator_share: f64,
@@ -112,6 +126,12 @@ pub enum RowIssue {
         failed: u64,
         sent: u64,
         first: Option<String>,
+    },
+    /// Requests failed while processes of it were warmed up, which count for nothing.
+    FailedInWarmUp {
+        failed: u64,
+        by_class: BTreeMap<String, u64>,
+        processes: usize,
     },
     NoAnswer,
     /// A whole block without an answer.
@@ -173,6 +193,12 @@ pub enum RowIssue {
         due: f64,
         needed: u64,
     },
+    /// Of two rows that are compared by a percentile: the blocks of one have too few requests for it.
+    TooFewRequests {
+        percentile: f64,
+        requests: f64,
+        needed: u64,
+    },
     /// Of two rows that are compared.
     NotMeasured,
     /// Rounds of a cell that do not count, the first of them for this reason.
@@ -203,6 +229,8 @@ pub enum RunIssue {
     Unfinished {
         in_progress: bool,
     },
+    /// It ended before any block had a round, though no row failed.
+    NoBlock(NoBlock),
     /// Too few blocks for any interval.
     TooFewBlocks {
         blocks: usize,
@@ -275,6 +303,27 @@ pub enum RunIssue {
     SlowLink(SlowLink),
 }
 
+/// A run that came to its end before any block had a round.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NoBlock {
+    pub elapsed_seconds: f64,
+    /// Until the first block began: all pilots with their starts.
+    pub pilots_seconds: f64,
+    /// In the order in which they were made.
+    pub pilots: Vec<PilotLoad>,
+    /// Slices of the blocks that were begun.
+    pub slices: usize,
+}
+
+/// What a pilot loaded.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PilotLoad {
+    pub row: String,
+    pub load_seconds: f64,
+    /// The part of it in windows without an answer.
+    pub silent_seconds: f64,
+}
+
 /// A row whose processes lasted for several blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KeptProcesses {
@@ -309,11 +358,24 @@ impl From<CpuUnknown> for RowIssue {
         match why {
             CpuUnknown::ServedBy(owner) => RowIssue::ServedByOther(owner),
             CpuUnknown::Unseen(unseen) => RowIssue::CpuUnknown(unseen),
+            CpuUnknown::Unwaited(ended) => RowIssue::CpuEnded(ended),
         }
     }
 }
 
 impl RowIssue {
+    /// Whether it is why there is no CPU time.
+    pub(crate) fn is_of_missing_cpu(&self) -> bool {
+        matches!(
+            self,
+            RowIssue::ImpossibleCost { .. }
+                | RowIssue::ServedByOther(_)
+                | RowIssue::CpuUnknown(_)
+                | RowIssue::CpuEnded(_)
+                | RowIssue::CpuElsewhere { .. }
+        )
+    }
+
     pub(crate) fn code(&self) -> &'static str {
         self.into()
     }
@@ -321,12 +383,16 @@ impl RowIssue {
     pub(crate) fn severity(&self) -> Severity {
         match self {
             RowIssue::NotServerBound { .. }
+            | RowIssue::ThreadsAtWork { .. }
             | RowIssue::NeitherSaturated { .. }
             | RowIssue::ImpossibleCost { .. }
             | RowIssue::ServedByOther(_)
             | RowIssue::CpuUnknown(_)
+            | RowIssue::CpuEnded(_)
+            | RowIssue::CpuElsewhere { .. }
             | RowIssue::LoadBound { .. }
             | RowIssue::SomeFailed { .. }
+            | RowIssue::FailedInWarmUp { .. }
             | RowIssue::LowerBounds
             | RowIssue::NeverSteady { .. }
             | RowIssue::SteadyUnknown { .. }

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 pub(crate) use words::classes;
 
-pub use issues::{KeptProcesses, RowIssue, RunIssue, RunningRow, SlowLink};
+pub use issues::{KeptProcesses, NoBlock, PilotLoad, RowIssue, RunIssue, RunningRow, SlowLink};
 
 /// Something that was found, and what it is about. As text it is its sentence; [`Finding::scoped`] begins with its scope.
 #[derive(Debug, Clone, PartialEq)]

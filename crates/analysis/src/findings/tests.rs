@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use tare_bench::metric::Metric;
 use tare_bench::plan::RunningServer;
-use tare_host::process::{Priority, Process, Unseen};
+use tare_host::process::{Priority, Process, Unseen, Unwaited};
 use tare_stats::Warning;
 
 use super::*;
@@ -15,16 +15,27 @@ use crate::{
 
 /// One of each kind.
 fn of_rows() -> Vec<RowIssue> {
+    [of_places_and_answers(), of_rates_and_samples()].concat()
+}
+
+fn of_places_and_answers() -> Vec<RowIssue> {
     let first = Some("GET /: 500 instead of 200".to_owned());
-    let throttled = RowIssue::Throttled { share: 0.125 };
     vec![
-        throttled.clone(),
+        RowIssue::Throttled { share: 0.125 },
         RowIssue::Interference { share: 0.25, server_share: 0.7, pressure_share: Some(0.4) },
         RowIssue::GeneratorBound { generator_share: 0.99, server_share: Some(0.45) },
         RowIssue::GeneratorBound { generator_share: 0.99, server_share: None },
         RowIssue::CpuUnknown(Unseen::OtherHost),
         RowIssue::CpuUnknown(Unseen::OtherNetwork),
         RowIssue::CpuUnknown(Unseen::OtherUser),
+        RowIssue::CpuEnded(Unwaited::Seen(Process { pid: 812, command: "burn".to_owned() })),
+        RowIssue::CpuEnded(Unwaited::Unseen),
+        RowIssue::CpuElsewhere {
+            process: Some(Process { pid: 813, command: "php-fpm".to_owned() }),
+            others_ns_per_request: 1.9e6,
+            own_ns_per_request: 1.2e5,
+        },
+        RowIssue::CpuElsewhere { process: None, others_ns_per_request: 1.9e6, own_ns_per_request: 1.2e5 },
         RowIssue::LinkBound { unread: 0, busy_share: 0.95 },
         RowIssue::LinkBound { unread: 12, busy_share: 0.5 },
         RowIssue::NotServerBound { server_share: 0.6 },
@@ -45,6 +56,9 @@ fn of_rows() -> Vec<RowIssue> {
             found: Priority { nice: -19, policy: 0 },
         },
         RowIssue::MoreThreads { busy_cpus: 1.8, threads: 1 },
+        RowIssue::ThreadsAtWork { at_work: 3.9, threads: 1 },
+        RowIssue::FailedInWarmUp { failed: 64, by_class: [("reset".to_owned(), 64)].into(), processes: 1 },
+        RowIssue::TooFewRequests { percentile: 99.0, requests: 120.0, needed: 299 },
         RowIssue::ImpossibleCost { cpu_ns_per_request: 42.0 },
         RowIssue::LoadBound { users: 40, ceiling_per_second: 400.0, waited_share: 0.013 },
         RowIssue::WrongAnswers {
@@ -60,6 +74,11 @@ fn of_rows() -> Vec<RowIssue> {
             first: Some("reset at \"hello\"".to_owned()),
         },
         RowIssue::SomeFailed { failed: 1, sent: 100_000, first },
+    ]
+}
+
+fn of_rates_and_samples() -> Vec<RowIssue> {
+    vec![
         RowIssue::NoAnswer,
         RowIssue::NoProgress,
         RowIssue::Inconsistent { counted: 16.0, by_law: 12.5 },
@@ -78,7 +97,11 @@ fn of_rows() -> Vec<RowIssue> {
         RowIssue::NoRateHeld { held_none: 1, starts: 6 },
         RowIssue::ShortWindow { due: 80.0, needed: 1_000 },
         RowIssue::NotMeasured,
-        RowIssue::RoundsInvalid { invalid: 2, rounds: 3, first: Box::new(throttled) },
+        RowIssue::RoundsInvalid {
+            invalid: 2,
+            rounds: 3,
+            first: Box::new(RowIssue::Throttled { share: 0.125 }),
+        },
     ]
 }
 
@@ -90,6 +113,7 @@ fn running() -> Vec<RunningRow> {
         cgroup: None,
         cpus: vec![0, 1],
         unseen: None,
+        tls: None,
     };
     let in_cgroup = RunningServer { cgroup: Some("/sys/fs/cgroup/shop".into()), ..seen.clone() };
     let hidden = RunningServer {
@@ -133,6 +157,12 @@ fn of_runs() -> Vec<RunIssue> {
         RunIssue::AlreadyRunning { rows: running() },
         RunIssue::Unfinished { in_progress: true },
         RunIssue::Unfinished { in_progress: false },
+        RunIssue::NoBlock(NoBlock {
+            elapsed_seconds: 14.2,
+            pilots_seconds: 9.1,
+            pilots: vec![PilotLoad { row: "hyper".to_owned(), load_seconds: 4.0, silent_seconds: 2.0 }],
+            slices: 3,
+        }),
         RunIssue::TooFewBlocks { blocks: 3, needed: 6 },
         RunIssue::InterimAnalyses { blocks: vec![12, 16, 40] },
         RunIssue::UnplannedLooks,
@@ -185,7 +215,7 @@ fn the_code_is_that_of_the_data() {
         assert_eq!(written["text"], found.to_string(), "{written}");
         codes.insert(found.code());
     }
-    assert_eq!(codes.len(), 30 + 23, "one of each kind is among them: {codes:?}");
+    assert_eq!(codes.len(), 35 + 24, "one of each kind is among them: {codes:?}");
 }
 
 #[test]

@@ -1,16 +1,16 @@
 //! Findings as sentences. Each begins with what is wrong, in lower case, and names the remedy if the user has one.
 
+mod run;
+
 use std::{collections::BTreeMap, fmt};
 
-use super::{KeptProcesses, RowIssue, RunIssue, RunningRow, Scope, SlowLink};
+use super::{RowIssue, Scope};
 use crate::{
-    accounting::CpuAccounting,
-    agents::{DiscardedSlices, UnequalAgents},
     figures::{percent, several, time},
-    validity::{Dropped, FAILURE_SHARE_MAX},
+    validity::FAILURE_SHARE_MAX,
 };
 use tare_bench::metric::Metric;
-use tare_host::process::{PortOwner, Priority, Unseen};
+use tare_host::process::{PortOwner, Priority, Process, Unseen, Unwaited};
 use tare_stats::Warning;
 
 pub(super) fn prefix(scope: &Scope) -> String {
@@ -36,15 +36,16 @@ impl fmt::Display for RowIssue {
             Is::OtherPriority { threads, of, name, given, found } => {
                 other_priority((*threads, *of, name), *given, *found)
             }
-            Is::MoreThreads { busy_cpus, threads } => format!(
-                "more threads: {busy_cpus:.2} CPUs were busy with it on average, and it was given THREADS={threads}"
-            ),
+            Is::MoreThreads { busy_cpus, threads } => more_threads(*busy_cpus, *threads),
+            Is::ThreadsAtWork { at_work, threads } => threads_at_work(*at_work, *threads),
             Is::ImpossibleCost { cpu_ns_per_request } => impossible_cost(*cpu_ns_per_request),
             Is::ServedByOther(owner) => served_by_other(owner),
             Is::CpuUnknown(unseen) => cpu_unknown(*unseen),
-            Is::GeneratorBound { generator_share, server_share } => {
-                generator_bound(*generator_share, *server_share)
+            Is::CpuEnded(ended) => cpu_ended(ended),
+            Is::CpuElsewhere { process, others_ns_per_request, own_ns_per_request } => {
+                cpu_elsewhere(process.as_ref(), *others_ns_per_request, *own_ns_per_request)
             }
+            Is::GeneratorBound { generator_share: own, server_share } => generator_bound(*own, *server_share),
             Is::LinkBound { unread, busy_share } => link_bound(*unread, *busy_share),
             Is::NotServerBound { server_share } => not_server_bound(*server_share),
             Is::NeitherSaturated { server_share, reference_share } => {
@@ -56,20 +57,20 @@ impl fmt::Display for RowIssue {
             Is::WrongAnswers { wrong, sent, by_class, first } => {
                 wrong_answers((*wrong, *sent), by_class, first.as_ref())
             }
-            Is::Failing { failed, sent, by_class, first } => failing((*failed, *sent), by_class, first.as_ref()),
-            Is::ClosedAtThaw(closed) => closed.to_string(),
-            Is::SomeFailed { failed, sent, first } => {
-                format!("{failed} of {sent} requests failed{}", the_first(first.as_ref()))
+            Is::Failing { failed, sent, by_class, first } => {
+                failing((*failed, *sent), by_class, first.as_ref())
             }
+            Is::ClosedAtThaw(closed) => closed.to_string(),
+            Is::SomeFailed { failed, sent, first } => some_failed((*failed, *sent), first.as_ref()),
             Is::NoAnswer => "no answer at all".to_owned(),
             Is::NoProgress => "no progress: a whole block without an answer".to_owned(),
             Is::Inconsistent { counted, by_law } => inconsistent(*counted, *by_law),
             Is::LateGenerator { load, lag_ns } => late(load.as_deref(), *lag_ns),
             Is::LowerBounds => "some requests were never answered, so these are lower bounds".to_owned(),
-            Is::NeverSteady { load_seconds } => format!(
-                "no steady state: the cost of a request was still changing after {load_seconds:.0} s of load"
-            ),
-            Is::SteadyUnknown { load_seconds, taken_seconds } => steady_unknown(*load_seconds, *taken_seconds),
+            Is::NeverSteady { load_seconds } => never_steady(*load_seconds),
+            Is::SteadyUnknown { load_seconds, taken_seconds } => {
+                steady_unknown(*load_seconds, *taken_seconds)
+            }
             Is::StillWarming { more_share } => still_warming(*more_share),
             Is::Rising { more_share } => rising(*more_share),
             Is::CostStep(step) => step.to_string(),
@@ -78,77 +79,20 @@ impl fmt::Display for RowIssue {
             Is::MemoryGrowth(growth) => growth.to_string(),
             Is::UncleanStop { what } => what.clone(),
             Is::Sample { metric, warning } => sample(*metric, warning),
-            Is::LateStarts { late, starts } => {
-                format!("late: in {late} of {starts} starts the generator itself was late in too many windows")
-            }
+            Is::LateStarts { late, starts } => late_starts(*late, *starts),
             Is::AllRatesHeld { held, starts, generator_was_late } => {
                 all_rates_held(*held, *starts, *generator_was_late)
             }
             Is::NoRateHeld { held_none, starts } => format!("in {held_none} of {starts} starts no rate held"),
-            Is::ShortWindow { due, needed } => format!(
-                "{due:.0} requests were due in a window, and the SLO takes {needed}: give a longer `--window`"
-            ),
+            Is::ShortWindow { due, needed } => short_window(*due, *needed),
+            Is::TooFewRequests { percentile, requests, needed } => {
+                too_few_requests(*percentile, *requests, *needed)
+            }
+            Is::FailedInWarmUp { failed, by_class, processes } => {
+                failed_in_warm_up(*failed, by_class, *processes)
+            }
             Is::NotMeasured => "not measured".to_owned(),
             Is::RoundsInvalid { invalid, rounds, first } => rounds_invalid(*invalid, *rounds, first),
-        })
-    }
-}
-
-impl fmt::Display for RunIssue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use RunIssue as Is;
-        f.write_str(&match self {
-            Is::Damaged { what } => what.clone(),
-            Is::NoisyHost { share } => noisy_host(*share),
-            Is::AlreadyRunning { rows } => already_running(rows),
-            Is::SharedCpus => "services and generator shared a CPU: each took time from the other".to_owned(),
-            Is::Unfinished { in_progress: true } => {
-                "the run is in progress: the figures are what was measured so far".to_owned()
-            }
-            Is::Unfinished { in_progress: false } => {
-                "the run has no end: it was cut off, or it is still in progress".to_owned()
-            }
-            Is::TooFewBlocks { blocks, needed } => {
-                Warning::TooFewBlocks { n: *blocks, needed: *needed }.to_string()
-            }
-            Is::InterimAnalyses { blocks } => interim_analyses(blocks),
-            Is::UnplannedLooks => "the run ended because of what was seen in it, and its plan does not say when it was \
-                                   looked at: intervals and ranks claim too much"
-                .to_owned(),
-            Is::AfterTheLook { look, later } => {
-                format!("the figures are those of the look after {look} blocks; {later} came after it")
-            }
-            Is::SlicesDropped(dropped) => slices_dropped(dropped),
-            Is::SlicesDiscarded(discarded) => slices_discarded(discarded),
-            Is::UnequalAgents(UnequalAgents { slices, of, first }) => format!(
-                "in {slices} of {of} slices the slow answers were those of some agents, so that their percentiles are of none; the \
-                 first: {first}"
-            ),
-            Is::BlocksDisturbed { blocks } => blocks_disturbed(*blocks),
-            Is::BlocksCut { cut, begun } => {
-                format!("{cut} of {begun} blocks were cut off: they count with the rounds that are complete")
-            }
-            Is::CpuTime(accounting) => cpu_time(accounting),
-            Is::ProcessesKept { rows } => processes_kept(rows),
-            Is::PilotsCutShort { rows, needed_seconds } => pilots_cut_short(rows, *needed_seconds),
-            Is::TwinSeparated { original, twin, by, value, low, high } => {
-                twin_separated([original, twin], *by, [*value, *low, *high])
-            }
-            Is::TwinFailed { original, twin, reason } => {
-                format!("the twin of {original}, {twin}, has no figures: {reason}")
-            }
-            Is::Scaled { scale } => format!(
-                "run at scale {scale}: times, numbers of messages and of connections are that part of the published ones"
-            ),
-            Is::OtherLoad { here, published } => {
-                format!("not the published load: {here}; as published: {published}")
-            }
-            Is::GeneratorShared { threads, cpus } => {
-                format!("the generator's {threads} threads, as published, shared {}", several(*cpus, "CPU"))
-            }
-            Is::OtherThreads { row, threads } => format!("{row} ran with THREADS={threads} at every point"),
-            Is::ServedByOther { row, owner } => format!("{row}: {}", served_by_other(owner)),
-            Is::SlowLink(link) => slow_link(link),
         })
     }
 }
@@ -159,6 +103,51 @@ fn whole(share: f64) -> String {
 
 fn the_first(first: Option<&String>) -> String {
     first.map(|first| format!("; the first: {first}")).unwrap_or_default()
+}
+
+fn more_threads(busy_cpus: f64, threads: usize) -> String {
+    format!(
+        "more threads: {busy_cpus:.2} CPUs were busy with it on average, and it was given THREADS={threads}"
+    )
+}
+
+fn threads_at_work(at_work: f64, threads: usize) -> String {
+    format!(
+        "more threads: {at_work:.1} of its threads were at work at a time on average, and it was given THREADS={threads}: \
+         they shared its CPUs, and what a request costs is that of {at_work:.1} threads, not of {threads}"
+    )
+}
+
+fn short_window(due: f64, needed: u64) -> String {
+    format!("{due:.0} requests were due in a window, and the SLO takes {needed}: give a longer `--window`")
+}
+
+fn too_few_requests(percentile: f64, requests: f64, needed: u64) -> String {
+    format!(
+        "{requests:.0} requests in a block, and the {percentile:.0}th percentile takes {needed}: give more connections, or \
+         longer blocks by a longer --budget"
+    )
+}
+
+fn failed_in_warm_up(failed: u64, by_class: &BTreeMap<String, u64>, processes: usize) -> String {
+    format!(
+        "fails at first: {} had no right answer in the warm-up of {} ({}); the figures are of the time after",
+        several(failed as usize, "request"),
+        several(processes, "start"),
+        classes(by_class)
+    )
+}
+
+fn never_steady(load_seconds: f64) -> String {
+    format!("no steady state: the cost of a request was still changing after {load_seconds:.0} s of load")
+}
+
+fn late_starts(late: usize, starts: usize) -> String {
+    format!("late: in {late} of {starts} starts the generator itself was late in too many windows")
+}
+
+fn some_failed((failed, sent): (u64, u64), first: Option<&String>) -> String {
+    format!("{failed} of {sent} requests failed{}", the_first(first))
 }
 
 fn throttled(share: f64) -> String {
@@ -228,6 +217,40 @@ fn cpu_unknown(unseen: Unseen) -> String {
     format!("no CPU time and no memory: {unseen}{remedy}")
 }
 
+fn cpu_ended(ended: &Unwaited) -> String {
+    let (what, took) = match ended {
+        Unwaited::Seen(process) => {
+            (format!("{process} of it ended under load, and none of it waited for that"), "it")
+        }
+        Unwaited::Unseen => {
+            ("processes of it ended under load, and none of it waited for them".to_owned(), "they")
+        }
+    };
+    format!(
+        "no CPU time: {what}, so what {took} took is not known; name its cgroup by --cgroup or its container by --container, or let \
+         Tare start it by its command"
+    )
+}
+
+fn cpu_elsewhere(process: Option<&Process>, others_ns_per_request: f64, own_ns_per_request: f64) -> String {
+    let (others, own) = (time(others_ns_per_request), time(own_ns_per_request));
+    let (who, remedy) = match process {
+        Some(process) => (
+            format!("{process}"),
+            "if it is a part of the service, name the cgroup of both by --cgroup or their container by --container; if not, name the \
+             service's own process by --pid",
+        ),
+        None => (
+            "processes that are not its own, or that ended,".to_owned(),
+            "name its cgroup by --cgroup or its container by --container, or let Tare start it by its command",
+        ),
+    };
+    format!(
+        "no CPU time: while it was loaded, {who} took {others} of CPU for each of its requests, and it took {own} itself, so others \
+         seem to work for it; {remedy}"
+    )
+}
+
 fn impossible_cost(cpu_ns_per_request: f64) -> String {
     format!(
         "no CPU time: {} of CPU for a request is less than a system call takes, so it works in processes that were not started by \
@@ -241,26 +264,6 @@ fn generator_bound(generator_share: f64, server_share: Option<f64>) -> String {
     let server = server_share
         .map_or("of the service it is not known".to_owned(), |share| format!("the service {}", whole(share)));
     format!("generator-bound: the generator was busy {generator} of the time and {server}")
-}
-
-fn already_running(rows: &[RunningRow]) -> String {
-    let of = |RunningRow { row, server }: &RunningRow| {
-        let process = server.processes.first().map_or("hidden".to_owned(), ToString::to_string);
-        let more = match server.processes.len() {
-            0 | 1 => String::new(),
-            count => format!(" and {} more", count - 1),
-        };
-        let group = server.cgroup.as_ref().map(|folder| format!(" in the cgroup {}", folder.display()));
-        let cpus =
-            (!server.cpus.is_empty()).then(|| format!(", which may use the CPUs {}", list(&server.cpus)));
-        format!("{row} ({process}{more}{}{})", group.unwrap_or_default(), cpus.unwrap_or_default())
-    };
-    let rows: Vec<String> = rows.iter().map(of).collect();
-    format!(
-        "not started by Tare: {}: the same processes in all blocks, and never frozen: what one does while it idles is \
-         interference for the others",
-        rows.join(", ")
-    )
 }
 
 fn link_bound(unread: u64, busy_share: f64) -> String {
@@ -378,123 +381,4 @@ fn rounds_invalid(invalid: usize, rounds: usize, first: &RowIssue) -> String {
         1 => first.to_string(),
         _ => format!("{invalid} of {rounds} rounds, the first: {first}"),
     }
-}
-
-fn noisy_host(share: f64) -> String {
-    format!(
-        "noisy host: other programs took {} of the measured CPUs: trust CPU time per request more than throughput, or run \
-         again on a quiet machine",
-        whole(share)
-    )
-}
-
-fn interim_analyses(blocks: &[usize]) -> String {
-    let blocks: Vec<String> = blocks.iter().map(usize::to_string).collect();
-    format!(
-        "the results were looked at after {} blocks: intervals and ranks are those of the last look reached, and hold at all \
-         looks together",
-        blocks.join(", ")
-    )
-}
-
-fn slices_discarded(discarded: &DiscardedSlices) -> String {
-    let DiscardedSlices { slices, of, lost, by_row, first } = discarded;
-    let rows: Vec<String> = by_row.iter().map(|(row, slices)| format!("{row} {slices}")).collect();
-    let lost = match lost {
-        0 => String::new(),
-        lost => format!(", {lost} of them because an agent was lost"),
-    };
-    format!(
-        "{slices} of {of} slices were discarded and have no figures{lost} ({}): one agent that is not valid is enough; the first: {first}",
-        rows.join(", ")
-    )
-}
-
-fn slices_dropped(dropped: &Dropped) -> String {
-    let reasons = [
-        (dropped.slices_taken, "other programs ran on the measured CPUs"),
-        (dropped.slices_stolen, "the hypervisor took CPU time"),
-        (dropped.slices_inconsistent, "the generator's counts contradict each other"),
-    ];
-    let reasons = reasons.into_iter().filter(|(slices, _)| *slices > 0);
-    let reasons: Vec<String> =
-        reasons.map(|(slices, why)| format!("in {} {why}", several(slices, "slice"))).collect();
-    let slices = (dropped.slices > 0)
-        .then(|| format!("{} of {} slices were dropped", dropped.slices, dropped.of_slices));
-    let (rounds, all) = (dropped.rounds, dropped.of_rounds);
-    let rounds = (rounds > 0).then(|| format!("{rounds} of {all} rounds were dropped for all rows"));
-    let what: Vec<String> = slices.into_iter().chain(rounds).collect();
-    format!("{}: {}", what.join(", and "), reasons.join(", "))
-}
-
-fn blocks_disturbed(blocks: usize) -> String {
-    format!(
-        "in {} more than half of the rounds, or of a row's slices, were disturbed: they count as they are, since no block is \
-         dropped for what happened in it",
-        several(blocks, "block")
-    )
-}
-
-fn cpu_time(found: &CpuAccounting) -> String {
-    let share = |ns: u64| percent(ns as f64 / found.all_ns as f64);
-    let backing = Some(found.backing_ns).filter(|ns| *ns > 0);
-    let backing = backing.map_or(String::new(), |ns| format!(" + what they work with {}", share(ns)));
-    let parts = format!(
-        "CPU time: services {}{backing} + generator {} + others {} + idle {} + stolen {} = {} of the measured CPUs' time",
-        share(found.server_ns),
-        share(found.generator_ns),
-        share(found.others_ns),
-        share(found.idle_ns),
-        share(found.steal_ns),
-        percent(1.0 + found.residual_share)
-    );
-    if found.closes() {
-        return parts;
-    }
-    let why = match found.lacks_idle_transitions() {
-        true => {
-            "the missing time is on the generator's CPUs: transitions to and from idle are charged to no clock"
-        }
-        false => "some time is counted by no clock, or by two",
-    };
-    format!("{parts}; that is further from 100% than {}: {why}", percent(found.tolerance_share))
-}
-
-fn processes_kept(rows: &[KeptProcesses]) -> String {
-    let each = rows.iter().map(|kept| format!("{} ({} in {} blocks)", kept.row, kept.starts, kept.blocks));
-    format!(
-        "slow to warm up, so a process was kept for several blocks: {}; their intervals count starts (Student's t), not \
-         blocks",
-        each.collect::<Vec<_>>().join(", ")
-    )
-}
-
-fn pilots_cut_short(rows: &[String], needed_seconds: f64) -> String {
-    format!(
-        "there was less than {needed_seconds:.1} s of load to find out how long these take to warm up, so it is not known: {}; a \
-         longer --budget or `warm-up-max` finds it out",
-        rows.join(", ")
-    )
-}
-
-fn twin_separated([original, twin]: [&str; 2], by: Metric, figures: [f64; 3]) -> String {
-    let [value, low, high] = figures.map(|figure| format!("{:.1}", figure * 100.0));
-    format!(
-        "{original} is separated from its twin, which is the same build in a process of its own: {twin} has {value}% of its \
-         {by} ({low} .. {high}%). Chance does this in one run of twenty; otherwise this run separates rows that are equal"
-    )
-}
-
-fn slow_link(link: &SlowLink) -> String {
-    let cpu = link
-        .cpu_ns_per_packet
-        .map_or(String::new(), |ns| format!(", took {} of the generator's CPUs for each packet", time(ns)));
-    format!(
-        "the slow link is {}{cpu}; {} packets, {} lost, {} dropped; 1% came out more than {} late (median over cells)",
-        link.kind,
-        link.packets,
-        link.lost,
-        link.dropped,
-        time(link.late_ns_p99)
-    )
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{moments::Moment, rounds::Rounds};
+use super::{moments::Moment, rounds::Rounds, uncounted};
 use crate::validity::COST_NS_MIN;
 use tare_bench::{
     metric::{self, Metric},
@@ -24,6 +24,8 @@ pub(crate) struct Block<'a> {
     /// The block in which its process was started: an earlier one if it lasted.
     pub process: usize,
     pub stopped: Option<&'a Stopped>,
+    /// Not all of the CPU time of its row is known.
+    pub is_uncounted: bool,
 }
 
 impl<'a> Block<'a> {
@@ -50,10 +52,10 @@ impl<'a> Block<'a> {
         )
     }
 
-    /// 0 if it is not that of a service.
+    /// 0 if it is not that of a service, or not all of it.
     pub(crate) fn cpu_ns_per_request(&self) -> f64 {
         let cost_ns = self.counted_cpu_ns_per_request();
-        if cost_ns < COST_NS_MIN { 0.0 } else { cost_ns }
+        if self.is_uncounted || cost_ns < COST_NS_MIN { 0.0 } else { cost_ns }
     }
 
     /// As it would be if all slices had stood at moments as good as the block's average.
@@ -77,6 +79,16 @@ impl<'a> Block<'a> {
             Metric::Throughput => self.requests_per_second(),
             _ => self.cpu_ns_per_request(),
         }
+    }
+
+    /// A quantile of all latencies at a point of the plan; absent if it was not kept, or if there were too few for it.
+    pub(crate) fn latency_ns(&self, point: usize, probability: f64) -> Option<f64> {
+        Some(self.stopped?.latency_at(point)?.ns_at(probability, self.timed(point))? as f64)
+    }
+
+    /// Requests at a point of the plan whose latency, or how long they waited for none, is known.
+    pub(crate) fn timed(&self, point: usize) -> u64 {
+        self.all().filter(|slice| slice.point == point).map(|slice| slice.load.timed()).sum()
     }
 
     pub(crate) fn start_up_ns(&self) -> Option<u64> {
@@ -121,5 +133,7 @@ pub(crate) fn blocks_of<'a>(records: &'a [Record], rounds: &Rounds, row: usize) 
         }
     }
     blocks.retain(|_, block| !block.slices.is_empty());
+    let is_uncounted = uncounted::why(records, row).is_some();
+    blocks.values_mut().for_each(|block| block.is_uncounted = is_uncounted);
     blocks
 }

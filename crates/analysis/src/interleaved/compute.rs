@@ -17,8 +17,9 @@ use super::{
     relation::relate_to_reference,
     role::{self, Role},
     rounds::Rounds,
-    starts,
+    spent, starts,
     twin::Twin,
+    uncounted,
 };
 use crate::accounting::CpuAccounting;
 use crate::behaviour::{
@@ -35,6 +36,7 @@ use tare_bench::{
     record::{Record, ending},
     sample::{Failure, Sample},
 };
+use tare_service::catalogue::Style;
 
 /// The report of a run as far as it got. Where the plan has looks, its intervals and ranks are those of the last one.
 pub fn compute(kept: &StoredRun) -> Report {
@@ -75,13 +77,15 @@ pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &Row
     let interference = notes::interference_share(plan, &kept.records);
     let accounting = CpuAccounting::of(plan, &kept.records);
     let mut findings = notes::of_run(kept, &rounds, interference, reference.len(), looks);
+    let blocks = reference.len().max(rows.iter().map(|row| row.blocks).max().unwrap_or(0));
+    findings.extend(spent::no_block(kept, blocks).map(RunIssue::NoBlock));
     findings.extend(twin.as_ref().and_then(Twin::issue));
     findings.extend(accounting.map(RunIssue::CpuTime));
     findings.extend(starts::kept(rows.iter()));
     findings.extend(starts::cut_short(kept));
     Report {
         reference: plan.reference().to_owned(),
-        blocks: reference.len().max(rows.iter().map(|row| row.blocks).max().unwrap_or(0)),
+        blocks,
         elapsed_ns,
         ending: ended.map(|(reason, _)| reason),
         load: load_text(plan, rounds.planned(plan)),
@@ -151,11 +155,12 @@ fn row_report(
     }
     if report.state == State::Measured {
         report.add(starts::warming(blocks));
+        report.add(starts::failed_in_warm_up(&kept.records, place));
         report.add(some_failed(&report, blocks, kept.header.plan.load().connections));
         report.add(answers_in_time(kept, place, blocks));
         report.add(memory::growth(&kept.records, place).map(RowIssue::MemoryGrowth));
         fill_in(&mut report, kept, blocks);
-        classify_throughput(&mut report, &kept.header.plan, place, blocks, limits);
+        classify_throughput(&mut report, kept, place, blocks, limits);
     }
     report
 }
@@ -267,8 +272,8 @@ fn fill_in(report: &mut RowReport, kept: &StoredRun, blocks: &Blocks) {
     let has_cost = of(&|block| Some(block.cpu_ns_per_request())).is_some_and(|cpu| cpu > 0.0);
     report.cpu_ns_per_request = level(|block| Some(block.cpu_ns_per_request()), blocks).filter(|_| has_cost);
     report.backing = backing::compute(blocks);
-    report.latency_ns_p50 = level(|block| Some(block.stopped?.latency_at(0)?.p50_ns as f64), blocks);
-    report.latency_ns_p99 = level(|block| Some(block.stopped?.latency_at(0)?.p99_ns as f64), blocks);
+    report.latency_ns_p50 = level(|block| block.latency_ns(0, 0.5), blocks);
+    report.latency_ns_p99 = level(|block| block.latency_ns(0, 0.99), blocks);
     report.latency_open = latency::compute(plan, &report.label, blocks);
     report.rss_bytes_peak = level(|block| Some(block.stopped?.rss_bytes_peak? as f64), blocks);
     report.start_up_ns = level(|block| Some(block.start_up_ns()? as f64), blocks);
@@ -290,7 +295,14 @@ fn fill_in(report: &mut RowReport, kept: &StoredRun, blocks: &Blocks) {
 }
 
 /// Whether the throughput is the service's own, and what its time went into.
-fn classify_throughput(report: &mut RowReport, plan: &Plan, row: usize, blocks: &Blocks, limits: &RowLimits) {
+fn classify_throughput(
+    report: &mut RowReport,
+    kept: &StoredRun,
+    row: usize,
+    blocks: &Blocks,
+    limits: &RowLimits,
+) {
+    let plan = &kept.header.plan;
     let (pinning, threads) = (plan.pinning_of(row), plan.service_settings(row, 0).threads);
     let slices: Vec<&Sample> = blocks.values().flat_map(|block| block.slices.iter().copied()).collect();
     let shares = Shares::of(&slices, pinning, threads);
@@ -306,7 +318,7 @@ fn classify_throughput(report: &mut RowReport, plan: &Plan, row: usize, blocks: 
     report.softirq_share =
         blocks.values().map(Block::softirq_ns).sum::<Option<f64>>().map(|ns| ns / elapsed_ns / server_cpus);
     if report.cpu_ns_per_request.is_none() {
-        report.add(cpu_unknown(blocks).or_else(|| impossible_cost(blocks)));
+        report.add(uncounted::why(&kept.records, row).or_else(|| impossible_cost(blocks)));
         (report.server_cpu_share, report.busy_cpu_share) = (None, None);
         if !faults::is_active(Fault::Validity) {
             let issue = detect::throughput_without_cpu(&shares, limits);
@@ -323,16 +335,15 @@ fn classify_throughput(report: &mut RowReport, plan: &Plan, row: usize, blocks: 
     let strayed =
         || detect::placement(placements, pinning).or_else(|| detect::more_threads(&shares, pinning, threads));
     let strayed = if is_running { None } else { strayed() };
+    // A service that is known by its command alone was never told what `THREADS` means.
+    if strayed.is_none() && !matches!(plan.rows[row].style, Style::Own | Style::Running) {
+        report.add(detect::threads_at_work(&shares, threads));
+    }
     let issue = strayed.or_else(|| detect::throughput(&shares, limits));
     report.throughput_finding = issue.map(|issue| Finding::of_row(&report.label, issue));
     if report.throughput_finding.is_none() {
         report.add(detect::not_server_bound(&shares, plan.points[0].service_settings.delay_ms, limits));
     }
-}
-
-fn cpu_unknown(blocks: &Blocks) -> Option<RowIssue> {
-    let mut slices = blocks.values().flat_map(Block::all);
-    slices.find_map(|slice| slice.host.cpu_unknown.clone()).map(RowIssue::from)
 }
 
 /// Of a row without CPU time: that it had some, which cannot be.
@@ -357,20 +368,14 @@ fn relate_to_a_doubtful_reference(rows: &mut [(RowReport, Blocks)], reference: &
 }
 
 fn load_text(plan: &Plan, slices_per_block: usize) -> String {
-    let (generator, threads) = match plan.threads_planned().as_slice() {
-        [] => (
-            several(plan.load().threads, "generator thread"),
-            plan.points[0].service_settings.threads.to_string(),
-        ),
-        numbers => (
-            "a generator thread for each of its CPUs".to_owned(),
-            numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(", "),
-        ),
+    let generator = match plan.threads_planned().is_empty() {
+        true => several(plan.load().threads, "generator thread"),
+        false => "a generator thread for each of its CPUs".to_owned(),
     };
+    let settings = plan.settings_text().map(|text| format!("service: {text}; ")).unwrap_or_default();
     format!(
-        "closed loop, {}, {generator}; service: THREADS={threads} DELAY_MS={}; slices of {} ms, {} a block{}",
+        "closed loop, {}, {generator}; {settings}slices of {} ms, {} a block{}",
         several(plan.load().connections, "connection"),
-        plan.points[0].service_settings.delay_ms,
         plan.slice_ns() / 1_000_000,
         slices_per_block,
         latency::load_text(plan)
@@ -398,12 +403,12 @@ mod tests {
     #[test]
     fn connections_and_threads_are_counted() {
         assert!(
-            text(64, 1).starts_with("closed loop, 64 connections, 1 generator thread; service: "),
+            text(64, 1).starts_with("closed loop, 64 connections, 1 generator thread; slices "),
             "{}",
             text(64, 1)
         );
         assert!(
-            text(1, 2).starts_with("closed loop, 1 connection, 2 generator threads; service: "),
+            text(1, 2).starts_with("closed loop, 1 connection, 2 generator threads; slices "),
             "{}",
             text(1, 2)
         );

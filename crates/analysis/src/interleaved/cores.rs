@@ -14,7 +14,7 @@ use super::{
     relation::relate,
     rounds::Rounds,
 };
-use crate::estimate::Estimate;
+use crate::{estimate::Estimate, verdict::Verdict};
 
 /// A service over its numbers of threads.
 #[derive(Debug, Clone)]
@@ -36,6 +36,8 @@ pub struct AtThreads {
     /// Threads of the generator; absent if the row was left out.
     pub generator_threads: Option<usize>,
     pub state: State,
+    /// Whether its figures are valid.
+    pub verdict: Verdict,
     /// Why it has no figures, or no throughput.
     pub reason: Option<String>,
     pub requests_per_second: Option<Estimate>,
@@ -146,6 +148,7 @@ fn at_threads(point: &Point, first: &Point, kept: &StoredRun) -> AtThreads {
         threads: point.threads,
         generator_threads: point.planned.pinning.as_ref().map(|pinning| pinning.generator.len()),
         state: row.state.clone(),
+        verdict: row.verdict(),
         reason: row.reason(),
         requests_per_second: row.requests_per_second,
         cpu_ns_per_request: row.cpu_ns_per_request,

@@ -53,8 +53,11 @@ fn own_level(cost: &dyn Fn(&Block) -> Option<f64>, blocks: &Blocks) -> Option<Es
     interval(&logs, DEFAULT_CONFIDENCE).ok().map(|found| Estimate::exp(&found))
 }
 
-/// Over all slices of a block at that rate; absent without a request, and if it cannot be that of a service.
+/// Over all slices of a block at that rate; absent without a request, and if it cannot be that of a service or not all of it.
 fn cost(block: &Block, point: usize) -> Option<f64> {
+    if block.is_uncounted {
+        return None;
+    }
     per_answer(block, point, |slice| Some(slice.host.server_cpu_ns)).filter(|ns| *ns >= COST_NS_MIN)
 }
 

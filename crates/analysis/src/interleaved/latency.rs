@@ -21,24 +21,27 @@ pub(super) fn compute(plan: &Plan, row: &str, blocks: &Blocks) -> Vec<OpenLatenc
 fn at(place: usize, row: &str, point: String, blocks: &Blocks) -> Option<OpenLatency> {
     let latencies: Vec<&Latency> =
         blocks.values().filter_map(|block| block.stopped?.latency_at(place)).collect();
+    if latencies.is_empty() {
+        return None;
+    }
     let slices: Vec<&Sample> = blocks
         .values()
         .flat_map(|block| block.open.iter().copied())
         .filter(|slice| slice.point == place)
         .collect();
     let rates: Vec<f64> = slices.iter().filter_map(|slice| slice.load.offered_per_second).collect();
-    let level_of = |value: fn(&Latency) -> u64| {
-        level(&latencies.iter().map(|latency| value(latency) as f64).collect::<Vec<f64>>())
+    let level_of = |probability| {
+        level(&blocks.values().filter_map(|block| block.latency_ns(place, probability)).collect::<Vec<f64>>())
     };
     let lag_ns = |slice: &&Sample| slice.load.schedule_lag_ns_p99.unwrap_or(0);
     let lags: Vec<f64> = slices.iter().map(|slice| lag_ns(slice) as f64).collect();
     Some(OpenLatency {
         doubt: detect::late(&point, &lags).map(|issue| Finding::of_row(row, issue)),
         offered_per_second: summary::median(&rates).ok()?,
-        p50_ns: level_of(|latency| latency.p50_ns)?,
-        p90_ns: level_of(|latency| latency.p90_ns)?,
-        p99_ns: level_of(|latency| latency.p99_ns)?,
-        p999_ns: level_of(|latency| latency.p999_ns)?,
+        p50_ns: level_of(0.5),
+        p90_ns: level_of(0.9),
+        p99_ns: level_of(0.99),
+        p999_ns: level_of(0.999),
         at_least: latencies.iter().any(|latency| latency.at_least),
         lag_ns_p99: slices.iter().map(lag_ns).max()?,
         due: slices.iter().map(|slice| slice.load.sent + slice.load.unsent).sum(),

@@ -21,9 +21,11 @@ pub(crate) mod relation;
 mod role;
 pub(crate) mod rounds;
 pub mod slices;
+pub(crate) mod spent;
 mod spread;
 mod starts;
 mod twin;
+mod uncounted;
 
 use std::collections::BTreeMap;
 
@@ -207,10 +209,11 @@ pub struct OpenLatency {
     pub point: String,
     /// Requests a second that were due; the median of the blocks.
     pub offered_per_second: f64,
-    pub p50_ns: Estimate,
-    pub p90_ns: Estimate,
-    pub p99_ns: Estimate,
-    pub p999_ns: Estimate,
+    /// Each is of the blocks that had enough requests for it.
+    pub p50_ns: Option<Estimate>,
+    pub p90_ns: Option<Estimate>,
+    pub p99_ns: Option<Estimate>,
+    pub p999_ns: Option<Estimate>,
     /// Some requests were never answered, so that the quantiles are lower bounds.
     pub at_least: bool,
     /// How late the generator itself was: the greatest 99th percentile of its slices.
@@ -235,7 +238,7 @@ impl RowReport {
     }
 
     /// Whether it has valid figures.
-    pub(crate) fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> Verdict {
         match &self.state {
             State::Measured if self.throughput_finding.is_some() => Verdict::Invalid,
             state => state.verdict(),

@@ -8,6 +8,7 @@ use super::{
     blocks::{Block, blocks_of},
     moments,
     rounds::Rounds,
+    uncounted,
 };
 use crate::validity::{self, Disturbance};
 use tare_bench::{folder::StoredRun, metric, record::Record, sample::Sample};
@@ -33,6 +34,8 @@ pub struct ClassifiedSlice<'a> {
     pub disposition: Disposition,
     /// What disturbed this very slice: reason enough to leave it out, and of a few rows its round too.
     pub disturbance: Option<Disturbance>,
+    /// Not all of the CPU time of its row is known.
+    is_uncounted: bool,
 }
 
 impl ClassifiedSlice<'_> {
@@ -41,9 +44,9 @@ impl ClassifiedSlice<'_> {
         moments::requests_per_second(self.slice)
     }
 
-    /// CPU time of the service for each answer; absent if there was no answer, or no CPU time was counted.
+    /// CPU time of the service for each answer; absent if there was no answer, or not all CPU time was counted.
     pub fn cpu_ns_per_request(&self) -> Option<f64> {
-        moments::cpu_ns_per_request(self.slice)
+        moments::cpu_ns_per_request(self.slice).filter(|_| !self.is_uncounted)
     }
 
     /// The share of the measured CPUs that others took.
@@ -59,6 +62,8 @@ pub fn slices(kept: &StoredRun) -> Vec<ClassifiedSlice<'_>> {
     let plan = &kept.header.plan;
     let rounds = Rounds::of(plan, &kept.records);
     let begins = begins(&kept.records);
+    let is_uncounted = |row| uncounted::why(&kept.records, row).is_some();
+    let uncounted: Vec<bool> = (0..plan.rows.len()).map(is_uncounted).collect();
     let slices = kept.records.iter().filter_map(Record::sample);
     let classified = slices.map(|slice| ClassifiedSlice {
         slice,
@@ -72,6 +77,7 @@ pub fn slices(kept: &StoredRun) -> Vec<ClassifiedSlice<'_>> {
         disturbance: (!slice.is_open())
             .then(|| validity::disturbance(slice, plan.pinning_of(slice.row)))
             .flatten(),
+        is_uncounted: uncounted.get(slice.row).copied().unwrap_or(false),
     });
     classified.collect()
 }

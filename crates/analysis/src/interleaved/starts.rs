@@ -15,7 +15,7 @@ use tare_bench::{
     folder::StoredRun,
     metric,
     record::{Pilot, Record},
-    sample::Sample,
+    sample::{Failures, Sample},
 };
 
 /// The pilot of a row.
@@ -53,6 +53,22 @@ pub(super) fn cut_short(kept: &StoredRun) -> Option<RunIssue> {
     let needed_ns = Pilot::WINDOWS_MIN as u64 * pilots.first()?.window_ns;
     let rows = pilots.iter().map(|pilot| kept.header.plan.rows[pilot.row].label.clone()).collect();
     Some(RunIssue::PilotsCutShort { rows, needed_seconds: needed_ns as f64 / 1e9 })
+}
+
+/// Requests of a row that failed while its processes were warmed up, the pilot's among them.
+pub(super) fn failed_in_warm_up(records: &[Record], row: usize) -> Option<RowIssue> {
+    let of = |record: &Record| match record {
+        Record::Pilot(pilot) if pilot.row == row => Some(pilot.failed_in_warm_up),
+        Record::Stopped(stopped) if stopped.row == row => Some(stopped.failed_in_warm_up),
+        _ => None,
+    };
+    let each: Vec<Failures> = records.iter().filter_map(of).filter(|failed| failed.total() > 0).collect();
+    let mut by_class = BTreeMap::new();
+    for (class, count) in each.iter().flat_map(Failures::iter) {
+        *by_class.entry(class.to_string()).or_default() += count;
+    }
+    let failed = by_class.values().sum();
+    (failed > 0).then_some(RowIssue::FailedInWarmUp { failed, by_class, processes: each.len() })
 }
 
 /// From so much more for the first slices of a fresh process than for its last, it was still warming up; the other way round, what
@@ -123,7 +139,7 @@ mod tests {
         findings::Finding,
         interleaved::{compute, tests::kept_with},
     };
-    use tare_bench::{fixture, record::Started};
+    use tare_bench::{fixture, record::Started, sample::Failure};
 
     /// The findings of this kind about a row.
     fn found(kept: &StoredRun, label: &str, code: &str) -> Vec<Finding> {
@@ -150,6 +166,18 @@ mod tests {
         let long = with_pilots(Pilot::WINDOWS_MIN);
         assert_eq!(found(&long, "jit", "never-steady").len(), 1);
         assert_eq!(cut_short(&long), None);
+    }
+
+    #[test]
+    fn a_service_that_fails_only_while_it_is_warmed_up_is_named() {
+        let mut kept = kept_with(&[("raw-socket", 1.0), ("drops", 0.5)], 8);
+        let failed = |count| [(Failure::ClosedBeforeResponse, count)].into_iter().collect::<Failures>();
+        let pilot = |row, failed| Record::Pilot(Pilot { row, failed_in_warm_up: failed, ..Pilot::default() });
+        kept.records.splice(0..0, [pilot(0, failed(0)), pilot(1, failed(64))]);
+        assert_eq!(found(&kept, "raw-socket", "failed-in-warm-up"), []);
+        let named = found(&kept, "drops", "failed-in-warm-up");
+        let words = "64 requests had no right answer in the warm-up of 1 start (closed-before-response 64)";
+        assert!(named.len() == 1 && named[0].to_string().contains(words), "{named:?}");
     }
 
     /// What grows with the age of a process, such as a list that is searched.

@@ -454,7 +454,8 @@ fn value(metric: Metric, sample: &Sample, point: &Point) -> Option<f64> {
             Some(longest as f64 / p99 as f64)
         }
         Metric::ConnectionStdevOfMean => {
-            load.connection_time.as_ref().map(|time| time.ns_stdev / time.ns_mean)
+            let time = load.connection_time.as_ref().filter(|time| time.count > 1);
+            time.map(|time| time.ns_stdev / time.ns_mean)
         }
         Metric::Mean => Some(load.latency.ns_mean / 1e6),
         Metric::Cpu => sample.cpu_ns_per_request(),

@@ -197,8 +197,8 @@ fn served_by_others(kept: &StoredRun) -> Vec<RunIssue> {
             .find_map(|sample| sample.host.cpu_unknown.clone());
         match owner? {
             CpuUnknown::ServedBy(owner) => Some(RunIssue::ServedByOther { row: row.label.clone(), owner }),
-            // A published experiment starts all of its services.
-            CpuUnknown::Unseen(_) => None,
+            // A published experiment starts all of its services. What they lost of their time has no name of its own.
+            CpuUnknown::Unseen(_) | CpuUnknown::Unwaited(_) => None,
         }
     };
     kept.header.plan.rows.iter().enumerate().filter_map(of_row).collect()

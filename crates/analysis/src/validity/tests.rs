@@ -90,18 +90,33 @@ fn littles_law_is_asked_where_it_can_be() {
     };
     let sample = |load: &LoadResult| Sample { load: load.clone(), ..Sample::default() };
     type Change = fn(&mut LoadResult);
-    let cases: [(&str, Change, bool); 7] = [
+    let cases: [(&str, Change, bool); 8] = [
         ("it holds", |_| (), false),
-        ("5% less", |load| load.service_time_ns_mean = 950_000, false),
-        ("6% less", |load| load.service_time_ns_mean = 940_000, true),
-        ("6% more in flight", |load| load.in_flight_ns += load.in_flight_ns / 15, true),
+        ("1% less", |load| load.service_time_ns_mean = 990_000, false),
+        ("2% less", |load| load.service_time_ns_mean = 980_000, true),
+        ("2% more in flight", |load| load.in_flight_ns += load.in_flight_ns / 50, true),
         (
-            "many without an answer have no time",
+            "in an older run those without an answer have no time",
             |load| (load.sent, load.in_flight_ns) = (7_000, 7_000 * MS),
             false,
         ),
-        ("too few for a mean", |load| (load.sent, load.answered) = (900, 900), false),
-        ("an older run", |load| load.in_flight_ns = 0, false),
+        (
+            "their time belongs to the product",
+            |load| {
+                (load.sent, load.in_flight_ns) = (6_500, 7_400 * MS);
+                load.in_flight_ns_unanswered = Some(1_000 * MS);
+            },
+            false,
+        ),
+        (
+            "and may be lost",
+            |load| {
+                (load.sent, load.in_flight_ns) = (6_500, 7_400 * MS);
+                load.in_flight_ns_unanswered = Some(500 * MS);
+            },
+            true,
+        ),
+        ("an older run without that count", |load| load.in_flight_ns = 0, false),
     ];
     for (what, change, is_off) in cases {
         let mut load = right.clone();
@@ -111,5 +126,5 @@ fn littles_law_is_asked_where_it_can_be() {
     let wrong = sample(&LoadResult { service_time_ns_mean: MS / 2, ..right.clone() });
     let right = sample(&right);
     assert_eq!(little([&wrong, &wrong]), Some((64.0, 32.0)));
-    assert_eq!(little([&right; 20].into_iter().chain([&wrong])), None, "one slice in twenty");
+    assert_eq!(little([&right; 100].into_iter().chain([&wrong])), None, "one slice in a hundred");
 }

@@ -67,7 +67,7 @@ impl Queue {
     /// This many searches of 14 windows each for p99, from a closed loop that is a few per cent off.
     pub fn searches(&self, starts: usize, seed: u64) -> Starts {
         let slo = Slo::parse([format!("p99={}us", self.limit_s * 1e6).as_str()]).unwrap();
-        let plan = SloPlan { slo, windows: 14, lag_ns_max: u64::MAX, at_least: None };
+        let plan = SloPlan { slo, windows: 14, windows_expected: None, lag_ns_max: u64::MAX, at_least: None };
         let mut searches = Searches::new(&plan);
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         for block in 0..starts {

@@ -81,7 +81,9 @@ fn ratios(metric: Metric, one: &CellReport, other: &CellReport) -> Ratios {
 }
 
 fn value(metric: Metric, sample: &Sample) -> Option<f64> {
-    let latency = |share| sample.load.latency.ns_at(share).map(|ns| ns as f64);
+    // The factors are of what was stored, of however few requests.
+    let kept = |share| sample.load.latency.quantiles_ns.iter().find(move |(kept, _)| *kept == share);
+    let latency = |share| kept(share).map(|(_, ns)| *ns as f64);
     match metric {
         Metric::Throughput => Some(sample.load.per_second()),
         Metric::Cpu => sample.cpu_ns_per_request(),

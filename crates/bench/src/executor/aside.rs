@@ -4,7 +4,10 @@
 use tare_host::cpus;
 use tare_load::{Load, RunReport};
 
-use super::{Bench, process::Running};
+use super::{
+    Bench,
+    process::{Counted, Running},
+};
 use crate::{sample::Aside, schedule::ExecutorError};
 
 impl Bench<'_> {
@@ -26,19 +29,18 @@ impl Bench<'_> {
         Ok(report)
     }
 
-    fn cpu_before(&self, running: &Running) -> Option<(u64, cpus::Reading)> {
-        let server_cpu_ns = running.cpu_ns().ok()??;
-        Some((server_cpu_ns, self.reading(running)?))
+    fn cpu_before(&self, running: &Running) -> Option<(Counted, cpus::Reading)> {
+        Some((running.cpu_time().ok()?, self.reading(running)?))
     }
 
     fn foreign_since(
         &self,
         running: &Running,
-        (server_cpu_ns, before): (u64, cpus::Reading),
+        (cpu_time, before): (Counted, cpus::Reading),
         report: &RunReport,
     ) -> Option<i64> {
         let accounting = self.reading(running)?.since(&before);
-        let server_cpu_ns = running.cpu_ns_since(Some(server_cpu_ns)).ok()??;
+        let server_cpu_ns = running.cpu_ns_since(&cpu_time).ok()?.ok()?;
         let own_ns = server_cpu_ns + report.generator_cpu_ns;
         Some(accounting.foreign_ns(self.pinning(running), own_ns))
     }

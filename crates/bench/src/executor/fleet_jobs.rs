@@ -67,6 +67,7 @@ impl FleetSetting {
                 server_name: name.to_owned(),
                 resume: point.connection_use.resumes,
                 offers_one: true,
+                is_1_2: false,
             }),
             driver: "auto".to_owned(),
             load: spec(due.load),

@@ -16,7 +16,8 @@ use super::{
     Bench,
     loaded::{Due, Loaded},
     loader::Loader,
-    process::Running,
+    others::Pause,
+    process::{Counted, Running},
     watch::LoadWatch,
 };
 use crate::{
@@ -35,13 +36,13 @@ const AT_THAW: &str = "when Tare thawed it, after which epoll_wait, and recv and
 
 /// What the machine had spent before a load.
 struct Before {
-    /// Absent if it is not known.
-    server_cpu_ns: Option<u64>,
+    server_cpu: Counted,
     /// Of what it works with; absent if that is nothing.
     backing_cpu_ns: Option<u64>,
     modes: Modes,
     throttled_ns: Option<u64>,
     context_switches: Option<u64>,
+    waited_ns: Option<u64>,
 }
 
 impl Bench<'_> {
@@ -62,7 +63,8 @@ impl Bench<'_> {
         loader.connect(self, running, &due)?;
         self.begin_counting(running, point)?;
         let mut watch = LoadWatch::new(&self.plan.points[point]);
-        let before = self.before(running)?;
+        let pause = self.pause(running)?;
+        let before = self.before(running, pause.as_ref())?;
         let loaded = loader.load(self, running, &due, &mut watch)?;
         let report = &loaded.report;
         running.asked_ns = Monotonic.now_ns();
@@ -80,8 +82,9 @@ impl Bench<'_> {
         }
         running.latency[point] += &report.total;
         running.is_hung = hung.is_some();
-        let load = LoadResult { seconds: watch.into_seconds(), ..LoadResult::of(report, &self.limits_ns) };
-        let host = HostUsage { backing, ..host };
+        let load = LoadResult { seconds: watch.into_seconds(), ..LoadResult::of(report, &self.asked) };
+        let others = pause.map(|pause| self.others(running, &pause)).transpose()?.flatten();
+        let host = HostUsage { backing, others, ..host };
         let outcome = hung.map_or(Outcome::Measured, Outcome::Hung);
         let (aside, fleet) = (running.aside.take(), loaded.fleet_sample());
         Ok(Sample { outcome, load, host, aside, fleet, ..Sample::default() })
@@ -128,14 +131,15 @@ impl Bench<'_> {
         cpus::Reading::take(self.pinning(running), Monotonic.now_ns())
     }
 
-    fn before(&self, running: &Running) -> Result<Before, ExecutorError> {
+    fn before(&self, running: &Running, pause: Option<&Pause>) -> Result<Before, ExecutorError> {
         let process = &running.ready.process;
         Ok(Before {
-            server_cpu_ns: running.cpu_ns()?,
+            server_cpu: pause.map_or_else(|| running.cpu_time(), |pause| Ok(pause.server_cpu()))?,
             backing_cpu_ns: running.ready.backing.cpu_ns(),
             modes: process.cpu_by_mode(),
             throttled_ns: running.throttle.ns(),
             context_switches: process.context_switches(),
+            waited_ns: process.waited_ns(),
         })
     }
 
@@ -146,12 +150,13 @@ impl Bench<'_> {
         let accounting = readings.map(|(after, before)| after.since(before));
         let modes = process.cpu_by_mode();
         let throttled = running.throttle.ns().zip(before.throttled_ns);
-        let server_cpu_ns = running.cpu_ns_since(before.server_cpu_ns)?;
+        let server_cpu_ns = running.cpu_ns_since(&before.server_cpu)?;
         let backing_cpu = running.ready.backing.cpu_ns().zip(before.backing_cpu_ns);
         let switches = process.context_switches().zip(before.context_switches);
+        let waited = process.waited_ns().zip(before.waited_ns);
         let mut host = HostUsage {
-            server_cpu_ns: server_cpu_ns.unwrap_or(0),
-            cpu_unknown: running.cpu_unknown.clone(),
+            server_cpu_ns: *server_cpu_ns.as_ref().unwrap_or(&0),
+            cpu_unknown: server_cpu_ns.as_ref().err().cloned(),
             // Its ticks of 10 ms say nothing of one slice; added up over all slices of a row they do.
             server_cpu_by_mode: Some(CpuByMode {
                 user_ns: modes.user.saturating_sub(before.modes.user).as_nanos() as u64,
@@ -165,12 +170,13 @@ impl Bench<'_> {
             accounting,
             throttled_ns: throttled.map(|(after, before)| after.saturating_sub(before)),
             context_switches: switches.map(|(after, before)| after.saturating_sub(before)),
+            waited_ns: waited.map(|(after, before)| after.saturating_sub(before)),
             rss_bytes: Some(process.rss_bytes()).filter(|bytes| *bytes > 0),
             link: running.network.link().map(LinkUsage::of).transpose()?,
             ..HostUsage::default()
         };
         // What the service took cannot be separated from what others took.
-        let known = accounting.filter(|_| server_cpu_ns.is_some());
+        let known = accounting.filter(|_| server_cpu_ns.is_ok());
         host.foreign_cpu_ns = known.map(|accounting| accounting.foreign_ns(pinning, host.own_cpu_ns()));
         Ok(host)
     }

@@ -10,6 +10,7 @@ mod load;
 mod loaded;
 mod loader;
 mod network;
+mod others;
 mod pilot;
 mod process;
 mod steady;
@@ -34,7 +35,7 @@ use tare_service::{catalogue, contract::Contract};
 use crate::{
     plan::Plan,
     record::{Pilot, Stopped},
-    sample::Sample,
+    sample::{AskedOfLoad, Sample},
     schedule::{Executor, ExecutorError, Slot},
 };
 pub use fleet::Fleet;
@@ -60,8 +61,8 @@ pub struct Bench<'a> {
     beside: Option<Running>,
     /// What sends the measured load.
     loader: Loader,
-    /// Of how many right answers within these times each sample keeps the number.
-    limits_ns: Vec<u64>,
+    /// What is asked of each sample of a search.
+    asked: AskedOfLoad,
 }
 
 /// Why a bench cannot be made of a plan.
@@ -99,7 +100,7 @@ impl<'a> Bench<'a> {
             piloted: BTreeMap::new(),
             beside: None,
             loader: Loader::Local,
-            limits_ns: plan.slo().map_or(Vec::new(), |slo| slo.slo.limits_ns()),
+            asked: plan.slo().map(|plan| plan.slo.asked()).unwrap_or_default(),
         })
     }
 

@@ -79,6 +79,7 @@ impl Bench<'_> {
         }
         pilot.steady_after_ns = pilot.steady_after_ns.or_else(|| steady_ns(&windows, Patience::Over));
         pilot.wrong_aside = running.wrong_aside.take();
+        pilot.failed_in_warm_up = std::mem::take(&mut running.failed_in_warm_up);
         Ok((pilot, Piloted { running, loaded_ns: windows.len() as u64 * WINDOW_NS }))
     }
 
@@ -91,14 +92,14 @@ impl Bench<'_> {
 
     /// The process is thawed for it, and frozen before its CPU time is read.
     fn window(&self, running: &mut Running, window_ns: u64) -> Result<Counts, ExecutorError> {
-        let before_ns = running.cpu_ns()?;
+        let cpu_time = running.cpu_time()?;
         running.ready.thaw()?;
         self.lend_cpus(running);
         let before = self.reading(running);
         let report = self.warm_up(running, window_ns)?;
         let after = self.reading(running);
         self.freeze(running)?;
-        let server_cpu_ns = running.cpu_ns_since(before_ns)?;
+        let server_cpu_ns = running.cpu_ns_since(&cpu_time)?.ok();
         let accounting = after.zip(before).map(|(after, before)| after.since(&before)).unwrap_or_default();
         let pinning = self.pinning(running);
         // Without counters nothing is known of others.

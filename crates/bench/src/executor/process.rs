@@ -3,10 +3,10 @@
 use std::{fs, net::Ipv4Addr, time::Duration};
 
 use tare_host::{
-    process::{CpuUnknown, Priority, Stopped as End, Throttle},
+    process::{CpuTime, CpuUnknown, Priority, Stopped as End, Throttle},
     seal, whole,
 };
-use tare_load::{Clock, Connections, Generator, Measures, Monotonic, Route, RunReport};
+use tare_load::{Clock, Connections, Failures, Generator, Measures, Monotonic, Route, RunReport};
 use tare_service::{
     contract::{CheckId, Contract},
     drive::{self, Way},
@@ -21,7 +21,7 @@ use crate::{
     experiment::ConnectionUse,
     folder,
     record::{KeptHandshakes, Latency, Stopped},
-    sample::{Aside, LoadResult, Placement},
+    sample::{Aside, AskedOfLoad, LoadResult, Placement},
     schedule::{Executor, ExecutorError, RowFailure, Slot},
 };
 
@@ -30,6 +30,9 @@ const OPENING: Duration = Duration::from_secs(10);
 /// What is asked again after the load of a sequential experiment. Whether `Date` moves was asked before: it takes seconds, of which
 /// such a sample may have few.
 const CHECK_OF_ONE_SAMPLE: [CheckId; 1] = [CheckId::Response];
+
+/// CPU time of a service up to now, or why it is not known.
+pub(super) type Counted = Result<CpuTime, CpuUnknown>;
 
 /// A service that runs, and what loads it.
 #[derive(Debug)]
@@ -54,6 +57,8 @@ pub(super) struct Running {
     pub has_work_left: bool,
     /// The first load outside of its samples that was answered wrongly.
     pub wrong_aside: Option<Box<LoadResult>>,
+    /// Requests that failed while it was warmed up.
+    pub failed_in_warm_up: Failures,
     /// Why its CPU time is not known, if it is not.
     pub cpu_unknown: Option<CpuUnknown>,
     /// It had its first warm-up, in which a silence is no stall: it may still load what it needs.
@@ -99,18 +104,21 @@ pub(super) struct Piloted {
 }
 
 impl Running {
-    /// CPU time of the service so far; absent if it is not known.
-    pub(super) fn cpu_ns(&self) -> Result<Option<u64>, ExecutorError> {
-        match self.cpu_unknown {
-            Some(_) => Ok(None),
-            None => Ok(self.ready.process.cpu_ns()?),
+    /// CPU time of the service so far, or why it is not known.
+    pub(super) fn cpu_time(&self) -> Result<Counted, ExecutorError> {
+        match &self.cpu_unknown {
+            Some(why) => Ok(Err(why.clone())),
+            None => Ok(self.ready.process.cpu_time()?),
         }
     }
 
-    /// CPU time of the service since it had taken so much.
-    pub(super) fn cpu_ns_since(&self, before: Option<u64>) -> Result<Option<u64>, ExecutorError> {
-        let now = self.cpu_ns()?;
-        Ok(now.zip(before).map(|(now, before)| now.saturating_sub(before)))
+    /// CPU time of the service since it had taken so much, or why it is not known.
+    pub(super) fn cpu_ns_since(&self, before: &Counted) -> Result<Result<u64, CpuUnknown>, ExecutorError> {
+        let before = match before {
+            Ok(before) => before,
+            Err(why) => return Ok(Err(why.clone())),
+        };
+        Ok(self.cpu_time()?.and_then(|now| now.since(before)))
     }
 
     /// After each load. Returns whether the load before had left work.
@@ -136,7 +144,7 @@ impl Running {
     /// Keeps the first load outside of the samples that was answered wrongly.
     pub(super) fn note_wrong(&mut self, report: &RunReport) {
         if self.wrong_aside.is_none() {
-            let load = LoadResult::of(report, &[]);
+            let load = LoadResult::of(report, &AskedOfLoad::default());
             self.wrong_aside = (load.wrong_answers() > 0).then(|| Box::new(load));
         }
     }
@@ -202,11 +210,14 @@ impl Bench<'_> {
             account: Account::default(),
             has_work_left: false,
             wrong_aside: None,
+            failed_in_warm_up: Failures::default(),
             cpu_unknown,
             is_warm: false,
             aside: None,
             handshakes: HandshakeCount::default(),
         };
+        // What a server that ran already starts from now on is followed from its warm-up on.
+        running.cpu_time()?.ok();
         self.open(&mut running, slot.point)?;
         Ok(running)
     }
@@ -258,6 +269,7 @@ impl Bench<'_> {
             backing: running.ready.backing.describe(),
             placement,
             wrong_aside: running.wrong_aside.take(),
+            failed_in_warm_up: running.failed_in_warm_up,
             handshakes: std::mem::take(&mut running.handshakes).all(),
             ..Stopped::default()
         };

@@ -54,15 +54,16 @@ impl Bench<'_> {
         };
         running.asked_ns = Monotonic.now_ns();
         running.not_measured(&self.contracts[running.slot.point], &report);
-        if report.total.tally.answered == 0 && self.plan.rows[running.slot.row].known_failure.is_none() {
+        running.failed_in_warm_up += report.total.tally.failed;
+        if fell_silent(&report) && self.plan.rows[running.slot.row].known_failure.is_none() {
             self.ask_once_more(running)?;
         }
         self.alive(running, "while it was warmed up")?;
         Ok(report)
     }
 
-    /// A window without an answer says little if it was short and the machine busy: once more, with all the time that a
-    /// request has.
+    /// A window without an answer, or one that ends with all of them missing, says little if it was short and the machine busy: once
+    /// more, with all the time that a request has.
     fn ask_once_more(&self, running: &mut Running) -> Result<(), ExecutorError> {
         let connections = self.plan.points[running.slot.point].load.connections().total;
         let stop = Stop::count(Quota::Requests(connections as u64), RESPONSE_TIMEOUT, RESPONSE_TIMEOUT);
@@ -72,8 +73,53 @@ impl Bench<'_> {
         has_descriptors(&report)?;
         self.alive(running, "while it was warmed up")?;
         match report.total.tally.answered {
-            0 if !self.interrupted() => Err(RowFailure(drive::no_right_answer(&report)).into()),
+            0 if !self.interrupted() => {
+                let stopped = running.ready.process.stopped();
+                let stopped = stopped.map(|process| format!("; {process} stands still, as after SIGSTOP"));
+                let reason = drive::no_right_answer(&report);
+                Err(RowFailure(reason + &stopped.unwrap_or_default()).into())
+            }
             _ => Ok(()),
         }
+    }
+}
+
+/// Whether nothing was answered in a load, or nothing more since its window, though requests were waited for: the service may have
+/// stopped in the middle of it.
+fn fell_silent(report: &RunReport) -> bool {
+    let tally = &report.total.tally;
+    tally.answered == 0 || (tally.in_flight > 0 && tally.answered == tally.answered_in_window)
+}
+
+#[cfg(test)]
+mod tests {
+    use tare_load::{ChosenDriver, DriverKind, Measures, Tally};
+
+    use super::*;
+
+    #[test]
+    fn a_service_that_stops_in_its_warm_up_fell_silent() {
+        let report = |answered, answered_in_window, in_flight| RunReport {
+            window_ns: 1,
+            elapsed_ns: 1,
+            total: Measures {
+                tally: Tally { answered, answered_in_window, in_flight, ..Tally::default() },
+                ..Measures::default()
+            },
+            answered_by_name: [].into(),
+            generator_cpu_ns: 0,
+            generator_polled_ns: 0,
+            threads: 1,
+            driver: ChosenDriver { kind: DriverKind::Epoll, reason: None },
+            interrupted: false,
+            gone_since_ns: None,
+            first_failure: None,
+            handshakes: None,
+            aligned: None,
+        };
+        assert!(fell_silent(&report(0, 0, 0)) && fell_silent(&report(900, 900, 16)));
+        assert!(!fell_silent(&report(900, 890, 0)), "the last answers came in the drain");
+        assert!(!fell_silent(&report(900, 890, 2)), "some came in the drain");
+        assert!(!fell_silent(&report(900, 900, 0)), "none was waited for");
     }
 }

@@ -83,7 +83,8 @@ mod tests {
 
     #[test]
     fn what_a_service_does_is_its_own_failure() {
-        let silent = Unready::NotReady { after: Duration::from_secs(1), stderr_tail: String::new() };
+        let (after, stderr_tail) = (Duration::from_secs(1), String::new());
+        let silent = Unready::NotReady { after, hindrance: None, stderr_tail };
         let own = [
             start(StartFailure::NoCommand),
             start(StartFailure::NotExecutable("a".into())),

@@ -65,6 +65,8 @@ impl Header {
 pub enum FolderError {
     #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
+    #[error("{}: there is no such folder", path.display())]
+    NoFolder { path: PathBuf },
     #[error("{}: not a run folder (it has no readable \"run.json\"): {reason}", path.display())]
     NotARun { path: PathBuf, reason: String },
     #[error("{}: {reason}", path.display())]

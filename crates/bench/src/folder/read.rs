@@ -47,6 +47,9 @@ impl Head {
     /// If `run.json` is not there, was changed, is no JSON, or names no format.
     pub fn read(path: &Path) -> Result<Head, FolderError> {
         let not_a_run = |reason: String| FolderError::NotARun { path: path.to_owned(), reason };
+        if !path.exists() {
+            return Err(FolderError::NoFolder { path: path.to_owned() });
+        }
         let head = foreign::read(&path.join("run.json"), FILE_BYTES_MAX);
         let head = head.map_err(|error| not_a_run(error.to_string()))?;
         let broken = |_: Broken| FolderError::Broken { path: path.join("run.json") };

@@ -206,6 +206,12 @@ impl Plan {
         if self.blocks().is_bound { all_ns.min(self.blocks().budget_ns) } else { all_ns }
     }
 
+    /// The time that this number of blocks of each row takes, with the pilots before them, if the guess holds.
+    pub fn ns_for_blocks(&self, blocks: usize) -> u64 {
+        let blocks_ns = self.block_ns_expected().saturating_mul((blocks * self.groups()) as u64);
+        self.pilots_ns_expected().saturating_add(blocks_ns)
+    }
+
     /// How many blocks of each row fit into the budget, if the guess holds.
     pub fn blocks_expected(&self) -> usize {
         let blocks = self.division_expected().blocks;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use tare_stats::{DEFAULT_CONFIDENCE, expected::Planned};
 
 use super::{Plan, Until};
+use crate::slo::SloPlan;
 
 /// What a slice takes beside its load: to drain, to freeze, to thaw and to read counters. 3.9 ms in a run of `quick`.
 const SLICE_MORE_NS: u64 = 4_000_000;
@@ -79,7 +80,9 @@ impl Plan {
     fn open_ns(&self) -> u64 {
         let of = |(point, _): (usize, _)| {
             let point: &super::Point = &self.points[point];
-            (point.load.duration_ns() + self.slice_more_ns()) * point.rounds as u64
+            // A search has rounds for all windows that it may discard.
+            let rounds = self.slo().map_or(point.rounds, SloPlan::windows_expected);
+            (point.load.duration_ns() + self.slice_more_ns()) * rounds as u64
         };
         self.rates().map(of).sum()
     }

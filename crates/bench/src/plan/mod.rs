@@ -20,7 +20,7 @@ mod versions;
 
 use serde::{Deserialize, Serialize};
 use tare_host::cpus::Pinning;
-use tare_service::settings::ServiceSettings;
+use tare_service::{catalogue::Style, settings::ServiceSettings};
 
 pub use agents::{NotForAgents, PlannedAgents};
 pub use blocks::Blocks;
@@ -144,6 +144,25 @@ impl Plan {
     pub fn service_settings(&self, row: usize, point: usize) -> ServiceSettings {
         let settings = &self.points[point].service_settings;
         ServiceSettings { threads: self.rows[row].threads.unwrap_or(settings.threads), ..settings.clone() }
+    }
+
+    /// The settings that services are given at its first point, in words. Services with a manifest obey them; to a command of the
+    /// user or a server that runs already they mean nothing, unless the user asked for others than the usual ones.
+    pub fn settings_text(&self) -> Option<String> {
+        let settings = &self.points[0].service_settings;
+        let declares = |row: &PlannedRow| {
+            matches!(row.style, Style::Platform | Style::Framework | Style::FrameworkTuned)
+        };
+        let is_declared = self.rows.iter().any(declares);
+        let threads = match self.threads_planned().as_slice() {
+            [] => (is_declared || settings.threads != 1).then(|| settings.threads.to_string()),
+            numbers => Some(numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),
+        };
+        let delay =
+            (is_declared || settings.delay_ms != 0).then(|| format!("DELAY_MS={}", settings.delay_ms));
+        let words: Vec<String> =
+            threads.map(|threads| format!("THREADS={threads}")).into_iter().chain(delay).collect();
+        (!words.is_empty()).then(|| words.join(" "))
     }
 
     pub(crate) fn members(&self) -> impl Iterator<Item = usize> {

@@ -8,11 +8,11 @@ use std::{
 use serde::{Deserialize, Serialize};
 use tare_host::{
     cpus::Pinning,
-    process::{Process, Server, Unseen},
+    process::{Process, Unseen},
 };
 use tare_load::Protocol;
 use tare_service::{
-    catalogue::{Row, Setting, Style},
+    catalogue::{Row, Running, Setting, Style},
     protocol::{self, as_word},
 };
 
@@ -72,6 +72,9 @@ pub struct RunningServer {
     pub cpus: Vec<usize>,
     /// Why its CPU time is not known, if it is not.
     pub unseen: Option<Unseen>,
+    /// How TLS is spoken with it, where that is another way than usual: TLS 1.2, or with a client certificate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<String>,
 }
 
 /// What can be counted in place of an opinion of a framework: how much comes with it, and how much its user writes.
@@ -143,7 +146,7 @@ impl PlannedRow {
             threads: None,
             pinning: None,
             counted: Counted::default(),
-            running: service.running.as_ref().map(|running| RunningServer::of(&running.server)),
+            running: service.running.as_ref().map(RunningServer::of),
         }
     }
 
@@ -154,13 +157,15 @@ impl PlannedRow {
 }
 
 impl RunningServer {
-    fn of(server: &Server) -> RunningServer {
+    fn of(running: &Running) -> RunningServer {
+        let server = &running.server;
         RunningServer {
             address: server.address(),
             processes: server.processes(),
             cgroup: server.cgroup().map(Path::to_owned),
             cpus: server.cpus(),
             unseen: server.unseen(),
+            tls: running.channel.unusual_tls(),
         }
     }
 }

@@ -49,11 +49,22 @@ impl Plan {
         let slo = SloPlan {
             slo: setting.slo.clone(),
             windows: setting.windows,
+            windows_expected: None,
             lag_ns_max: setting.lag_max.as_nanos() as u64,
             at_least: setting.at_least,
         };
         // Rows are not related to one another: a row that is left alone goes on alone.
         Plan { reference: None, order: Order::Interleaved(blocks), until: Until::Search(slo), ..plan }
+    }
+
+    /// The plan of a search in which stored ones took this many windows for each that counted.
+    #[must_use]
+    pub fn with_windows_taken(mut self, per_window: f64) -> Plan {
+        if let Until::Search(slo) = &mut self.until {
+            let taken = (slo.windows as f64 * per_window.clamp(1.0, 2.0)).round() as usize;
+            slo.windows_expected = Some(taken);
+        }
+        self
     }
 
     /// What is looked for, if the plan is one of a search.

@@ -94,6 +94,33 @@ fn a_search_is_an_interleaved_experiment_whose_rate_is_searched_for() {
 }
 
 #[test]
+fn a_search_is_expected_to_take_what_stored_ones_took() {
+    let plan = Plan::search(&search(), &[], 1, pinning());
+    let block_s = |plan: &Plan| plan.block_ns_expected() as f64 / 1e9;
+    let more = plan.clone().with_windows_taken(1.5);
+    assert_eq!((plan.slo().unwrap().windows_expected(), more.slo().unwrap().windows_expected()), (14, 21));
+    let rows = |plan: Plan| Plan { rows: vec![fixture::row("a")], ..plan };
+    let (plan, more) = (rows(plan), rows(more));
+    assert!((block_s(&more) - block_s(&plan) - 7.0).abs() < 0.1, "seven windows of a second more");
+    assert!(plan.expected_ns() > 6 * 14 * SECOND_NS && plan.expected_ns() < 6 * 20 * SECOND_NS);
+    assert_eq!(plan.with_windows_taken(9.0).slo().unwrap().windows_expected(), 28, "no more than there are");
+}
+
+#[test]
+fn settings_are_told_of_services_that_obey_them() {
+    let of = |style, threads| {
+        let rows = vec![PlannedRow { style, ..fixture::row("a") }];
+        let plan = fixture::at_points(fixture::of_rows(rows), |point| {
+            point.service_settings = ServiceSettings::of_threads(threads);
+        });
+        plan.settings_text()
+    };
+    assert_eq!(of(Style::Framework, 1).as_deref(), Some("THREADS=1 DELAY_MS=0"));
+    assert_eq!((of(Style::Own, 1), of(Style::Running, 1)), (None, None));
+    assert_eq!(of(Style::Own, 4).as_deref(), Some("THREADS=4"));
+}
+
+#[test]
 fn the_window_of_a_search_follows_its_slo_within_bounds() {
     let window_ns = |slo: &str| {
         let setting = SearchSetting { slo: Slo::parse([slo]).unwrap(), ..search() };

@@ -10,7 +10,7 @@ use tare_load::{AlignedRun, ChosenDriver, DriverKind, Failure, Limits, Measures,
 use super::*;
 use crate::{
     record::Record,
-    sample::{LoadResult, Sample},
+    sample::{AskedOfLoad, LoadResult, Sample},
 };
 
 const MS: u64 = 1_000_000;
@@ -25,11 +25,11 @@ fn report(answered: u64) -> RunReport {
     let mut total = Measures::default();
     for _ in 0..answered {
         total.latency.record(MS);
-        total.service_time.record(MS);
     }
     (total.tally.sent, total.tally.answered) = (answered, answered);
     total.tally.answered_in_window = answered;
     total.in_flight_ns = u128::from(answered * MS);
+    total.in_flight_ns_answered = total.in_flight_ns;
     RunReport {
         window_ns: 1_000 * MS,
         elapsed_ns: 1_001 * MS,
@@ -68,7 +68,8 @@ fn merged(ends: Vec<AgentEnd>) -> FleetReport {
 fn throughput_is_of_the_window_of_all_agents_and_cost_of_all_their_answers() {
     let sum = merged(vec![end("a:1", report(400)), end("b:2", report(600))]);
     assert_eq!(DiscardedSlice::of(&sum), None);
-    let mut sample = Sample { load: LoadResult::of(&sum.total, &[]), ..Sample::default() };
+    let mut sample =
+        Sample { load: LoadResult::of(&sum.total, &AskedOfLoad::default()), ..Sample::default() };
     sample.fleet = Some(FleetSample::of(&sum));
     // 10 of 1,000 answers came before the first mark, and 10 after the last.
     assert_eq!((sample.load.answered, sample.load.answered_in_window), (1_000, 980));
@@ -100,12 +101,11 @@ fn a_sample_keeps_what_each_agent_did_and_reads_back() {
 #[test]
 fn one_agent_that_is_not_valid_leaves_a_slice_without_figures() {
     let mut late = report(600);
-    late.total.in_flight_ns *= 3;
+    (late.total.in_flight_ns, late.total.in_flight_ns_answered) = (6_000 * 1_000_000, 2_000 * 1_000_000);
     late.total.tally.sent = 2_000;
     late.total.tally.answered = 2_000;
     (0..1_400).for_each(|_| {
         late.total.latency.record(MS);
-        late.total.service_time.record(MS);
     });
     let sum = merged(vec![end("a:1", report(400)), end("b:2", late)]);
     let found = DiscardedSlice::of(&sum).expect("its counts contradict each other");
@@ -138,5 +138,9 @@ fn what_the_service_did_is_no_reason_to_discard_a_slice() {
     assert_eq!(DiscardedSlice::of(&sum), None);
     let fleet = FleetSample::of(&sum);
     assert_eq!((fleet.agents[1].verdict.as_str(), fleet.notes.len()), ("failing", 0));
-    assert_eq!(LoadResult::of(&sum.total, &[]).wrong_answers(), 1, "and a wrong answer of the row");
+    assert_eq!(
+        LoadResult::of(&sum.total, &AskedOfLoad::default()).wrong_answers(),
+        1,
+        "and a wrong answer of the row"
+    );
 }

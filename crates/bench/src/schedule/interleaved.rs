@@ -425,19 +425,24 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         self.keep(Record::Failed(Failed { block, row, reason }))
     }
 
-    /// A run that chose its blocks has as many.
+    /// A run that chose its blocks has as many, and so has a search.
     fn left_ns(&mut self) -> u64 {
         let plan = self.plan;
-        if plan.blocks().spread.is_none() || plan.until != Until::Budget {
+        let chose_its_blocks = plan.blocks().spread.is_some() && plan.until == Until::Budget;
+        if !chose_its_blocks && plan.slo().is_none() {
             let block_ns = self.next_ns(plan.groups()) / plan.groups() as u64;
             return plan.left_ns(self.past.blocks, self.elapsed_ns(), block_ns);
         }
         let left = (self.division.blocks * plan.groups()).saturating_sub(self.past.blocks);
         let of_block_ns = self.elapsed_ns().saturating_sub(self.past.pilots_ns + self.blocks_ns);
         let blocks_ns = self.next_ns(left);
-        match self.past.pilots_ns {
+        let left_ns = match self.past.pilots_ns {
             0 => blocks_ns.saturating_add(plan.pilots_ns_expected().saturating_sub(self.elapsed_ns())),
             _ => blocks_ns.saturating_sub(of_block_ns),
+        };
+        match plan.blocks().is_bound {
+            true => left_ns.min(plan.blocks().budget_ns.saturating_sub(self.elapsed_ns())),
+            false => left_ns,
         }
     }
 

@@ -21,13 +21,13 @@ pub struct SearchStart {
     pub windows: Vec<Window>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Window {
     /// Requests a second that were due.
     pub per_second: f64,
     pub due: u64,
-    /// Of the answered requests.
-    pub latency_ns_p99: u64,
+    /// Of the answered requests, at the percentiles of the SLO and in their order; absent where they were too few for one.
+    pub latency_ns: Vec<Option<u64>>,
 }
 
 /// All searches of a run.
@@ -61,8 +61,9 @@ impl SearchStart {
         };
         self.search(plan).add(per_second, outcome);
         if !is_discarded {
-            let latency_ns_p99 = load.latency.ns_at(0.99).unwrap_or(0);
-            self.windows.push(Window { per_second, due: due(load), latency_ns_p99 });
+            let percents = plan.slo.percents().into_iter();
+            let latency_ns = percents.map(|percent| load.latency.ns_at(percent / 100.0));
+            self.windows.push(Window { per_second, due: due(load), latency_ns: latency_ns.collect() });
         }
     }
 }

@@ -19,10 +19,21 @@ pub struct SloPlan {
     pub slo: Slo,
     /// Windows of a search that count; as many again may be discarded.
     pub windows: usize,
+    /// Windows that a search takes, the discarded ones among them, by what stored searches on a machine like this took; absent if
+    /// none is stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub windows_expected: Option<usize>,
     /// A window with more schedule lag (its 99th percentile) is discarded.
     pub lag_ns_max: u64,
     /// The rate that every row must hold; absent if only the highest is looked for.
     pub at_least: Option<f64>,
+}
+
+impl SloPlan {
+    /// How many windows a search is expected to take.
+    pub fn windows_expected(&self) -> usize {
+        self.windows_expected.unwrap_or(self.windows)
+    }
 }
 
 #[cfg(test)]

@@ -5,10 +5,13 @@ use std::{fmt, str::FromStr, time::Duration};
 use serde::{Deserialize, Serialize};
 use tare_load::units::{UnitError, parse_duration_with_unit};
 
-use crate::sample::LoadResult;
+use crate::sample::{AskedOfLoad, LoadResult};
 
 /// The share of missing answers up to which a service counts as right, where an objective gives no other.
 pub const FAILURE_SHARE_MAX: f64 = 0.001;
+
+/// The percentiles that an SLO may ask for, in words: those that are read from a text.
+pub const PERCENTILES: &str = "any between p0 and p100, such as p50, p90, p95, p99 or p99.9";
 
 /// Everything that has to hold, all of it at once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,7 +38,7 @@ pub enum Term {
 pub enum SloError {
     #[error("\"{0}\" is not an SLO: give a percentile with a time, such as p99=10ms, or errors=0.1%")]
     Term(String),
-    #[error("\"{0}\" is not a percentile: give one between p0 and p100, such as p50, p99 or p99.9")]
+    #[error("\"{0}\" is not a percentile: give {PERCENTILES}")]
     Percentile(String),
     #[error("\"{0}\" is not a time above 0: give one such as 500us, 10ms or 1s")]
     Limit(String),
@@ -72,6 +75,11 @@ impl Slo {
         Ok(Slo { terms })
     }
 
+    /// What has to be known of a load.
+    pub fn asked(&self) -> AskedOfLoad {
+        AskedOfLoad { limits_ns: self.limits_ns(), percents: self.percents() }
+    }
+
     /// The times within which answers are counted, in the order of the terms that have one.
     pub fn limits_ns(&self) -> Vec<u64> {
         let limit = |term: &Term| match term {
@@ -79,6 +87,15 @@ impl Slo {
             Term::Errors { .. } => None,
         };
         self.terms.iter().filter_map(limit).collect()
+    }
+
+    /// The percentiles that are asked for, in the order of the terms that have one: 99 for p99.
+    pub fn percents(&self) -> Vec<f64> {
+        let percent = |term: &Term| match term {
+            Term::Latency { percent, .. } => Some(*percent),
+            Term::Errors { .. } => None,
+        };
+        self.terms.iter().filter_map(percent).collect()
     }
 
     /// The share of requests that may be bad, term by term.
@@ -203,6 +220,18 @@ mod tests {
         assert_eq!(serde_json::from_str::<Slo>(&serde_json::to_string(&small).unwrap()).unwrap(), small);
     }
 
+    /// The list of the help has no percentile that is not read.
+    #[test]
+    fn every_percentile_that_is_named_may_be_asked_for() {
+        let words = PERCENTILES.split([' ', ',']).filter(|word| word.starts_with('p'));
+        let named: Vec<&str> = words.filter(|word| !["p0", "p100"].contains(word)).collect();
+        assert_eq!(named.len(), 5, "{named:?}");
+        for name in named {
+            assert!(slo(&[&format!("{name}=10ms")]).is_ok(), "{name}");
+        }
+        assert!(slo(&["p0=10ms"]).is_err() && slo(&["p100=10ms"]).is_err() && slo(&["p97.3=10ms"]).is_ok());
+    }
+
     #[test]
     fn mistakes_say_what_to_give() {
         let texts: [&[&str]; 9] = [
@@ -225,7 +254,7 @@ mod tests {
         let load =
             LoadResult { sent: 93, unsent: 7, answered: 90, within: vec![80, 40], ..LoadResult::default() };
         assert_eq!(slo.bad(&load), [20, 60, 10]);
-        assert_eq!(slo.limits_ns(), [10_000_000, 1_000_000]);
+        assert_eq!((slo.limits_ns(), slo.percents()), (vec![10_000_000, 1_000_000], vec![99.0, 50.0]));
         assert_eq!(
             slo.bad(&LoadResult { sent: 5, ..LoadResult::default() }),
             [5, 5, 5],

@@ -158,11 +158,11 @@ fn figures_of(name: &str, ratio: &Estimate) -> Vec<(String, f64)> {
 pub(crate) fn stall(evidence: &Evidence) -> Found {
     let run = run(evidence)?;
     let row = measured(run, SUBJECT)?;
-    let (Some(open), Some(closed_ns)) = (row.latency_open.first(), row.latency_ns_p99) else {
+    let open = row.latency_open.first().and_then(|open| open.p90_ns.zip(open.p99_ns));
+    let (Some((p90, p99)), Some(closed_p99)) = (open, row.latency_ns_p99) else {
         return Err(Evaluation::not_seen("the run has no latency"));
     };
-    let ms = |ns: f64| ns / 1e6;
-    let (p90, p99, closed_p99) = (ms(open.p90_ns.value), ms(open.p99_ns.value), ms(closed_ns.value));
+    let [p90, p99, closed_p99] = [p90, p99, closed_p99].map(|found| found.value / 1e6);
     let is_seen = (180.0..=202.0).contains(&p99) && (85.0..=118.0).contains(&p90);
     let found =
         format!("p99 {p99:.1} ms, p90 {p90:.1} ms (a closed loop alone shows a p99 of {closed_p99:.2} ms)");

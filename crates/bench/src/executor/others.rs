@@ -1,0 +1,103 @@
+//! What other processes do before a server that ran already is loaded, and meanwhile. Whether some of them work for it is for the
+//! analysis to say.
+
+use std::{thread, time::Duration};
+
+use tare_host::{
+    cpus,
+    process::{Bystanders, BystandersUsed},
+};
+
+use super::{
+    Bench,
+    process::{Counted, Running},
+};
+use crate::{
+    sample::{Other, Others, TakenByOthers},
+    schedule::ExecutorError,
+};
+
+/// How long nothing is asked before a load: a tenth of a slice.
+const PAUSE: Duration = Duration::from_millis(10);
+/// How many processes are named.
+const NAMED_MAX: usize = 3;
+
+/// What service, others and CPUs had done at an instant.
+struct Look {
+    server: Counted,
+    bystanders: Bystanders,
+    reading: cpus::Reading,
+}
+
+/// From its begin to its end the service was asked nothing.
+pub(super) struct Pause {
+    begin: Look,
+    end: Look,
+}
+
+impl Pause {
+    /// When it ended.
+    pub(super) fn server_cpu(&self) -> Counted {
+        self.end.server.clone()
+    }
+}
+
+impl Bench<'_> {
+    /// Absent of a service whose processes are known for certain. Agents on this machine would look like others.
+    pub(super) fn pause(&self, running: &Running) -> Result<Option<Pause>, ExecutorError> {
+        if self.plan.agents.is_some() {
+            return Ok(None);
+        }
+        let Some(begin) = self.look(running)? else { return Ok(None) };
+        thread::sleep(PAUSE);
+        Ok(self.look(running)?.map(|end| Pause { begin, end }))
+    }
+
+    /// After the load. Absent if it cannot be known.
+    pub(super) fn others(&self, running: &Running, pause: &Pause) -> Result<Option<Others>, ExecutorError> {
+        let Some(now) = self.look(running)? else { return Ok(None) };
+        let of = |begin: &Look, end: &Look| {
+            let used = end.bystanders.since(&begin.bystanders);
+            let taken = self.taken_by_others(running, begin, end, &used)?;
+            Some((used, taken))
+        };
+        let both = of(&pause.begin, &pause.end).zip(of(&pause.end, &now));
+        Ok(both.map(|((before, pause), (used, load))| Others {
+            pause,
+            load,
+            busiest: busiest(used, &before),
+        }))
+    }
+
+    fn look(&self, running: &Running) -> Result<Option<Look>, ExecutorError> {
+        let Some(bystanders) = running.ready.process.bystanders() else { return Ok(None) };
+        let server = running.cpu_time()?;
+        Ok(self.reading(running).map(|reading| Look { server, bystanders, reading }))
+    }
+
+    fn taken_by_others(
+        &self,
+        running: &Running,
+        begin: &Look,
+        end: &Look,
+        used: &BystandersUsed,
+    ) -> Option<TakenByOthers> {
+        let (pinning, accounting) = (self.pinning(running), end.reading.since(&begin.reading));
+        let server_ns = end.server.as_ref().ok()?.since(begin.server.as_ref().ok()?).ok()?;
+        let known_ns = server_ns + used.tare_ns + used.kernel_ns;
+        let stolen_ns = accounting.stolen_ns(pinning).cast_signed();
+        let cpu_ns = accounting.foreign_ns(pinning, known_ns) - stolen_ns;
+        Some(TakenByOthers { wall_ns: accounting.wall_ns, cpu_ns })
+    }
+}
+
+fn busiest(used: BystandersUsed, before: &BystandersUsed) -> Vec<Other> {
+    let earlier_ns =
+        |pid: u32| before.by.iter().find(|used| used.process.pid == pid).map_or(0, |used| used.cpu_ns);
+    let of = |used: tare_host::process::Used| Other {
+        cpu_ns_before: earlier_ns(used.process.pid),
+        cpu_ns: used.cpu_ns,
+        process: used.process,
+    };
+    used.by.into_iter().take(NAMED_MAX).map(of).collect()
+}
