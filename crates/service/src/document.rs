@@ -1,5 +1,5 @@
-//! Reads a TOML file that a person wrote: every error of reading becomes one line with the file,
-//! the line, the key and the nearest valid name. Knows nothing of what the documents mean.
+//! Reads a file that a person wrote. Its text is the same whatever system it was saved on, and every error of a TOML file
+//! becomes one line with the file, the line, the key and the nearest valid name. Knows nothing of what the documents mean.
 
 use std::path::{Path, PathBuf};
 
@@ -10,8 +10,27 @@ use tare_host::spelling::suggestion;
 pub enum DocumentError {
     #[error("{}: cannot be read: {source}", path.display())]
     Read { path: PathBuf, source: std::io::Error },
+    #[error("{} {source}", path.display())]
+    Decode { path: PathBuf, source: DecodeError },
+    #[error("{}: there is no such folder, and no such program", path.display())]
+    NoFolder { path: PathBuf },
+    #[error("{}: has no service.toml, which says how a service is started", path.display())]
+    NoManifest { path: PathBuf },
     #[error("{}:{line}: {message}", path.display())]
     Invalid { path: PathBuf, line: usize, message: String },
+}
+
+/// Why bytes are no text. Each follows the name of the file in a sentence.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    #[error("is not UTF-8 in line {line}: save it as UTF-8")]
+    NotUtf8 { line: usize },
+    #[error("begins as UTF-16, and is not: save it as UTF-8")]
+    NotUtf16,
+    #[error("is UTF-16 without a byte order mark: save it as UTF-8")]
+    NoMark,
+    #[error("is UTF-32: save it as UTF-8")]
+    Utf32,
 }
 
 impl DocumentError {
@@ -25,9 +44,51 @@ impl DocumentError {
 /// Reads the file at `path` as text.
 ///
 /// # Errors
-/// The file does not exist, cannot be read, or is not UTF-8.
+/// The file does not exist, cannot be read, or is no text.
 pub fn read(path: &Path) -> Result<String, DocumentError> {
-    std::fs::read_to_string(path).map_err(|source| DocumentError::Read { path: path.to_owned(), source })
+    let bytes =
+        std::fs::read(path).map_err(|source| DocumentError::Read { path: path.to_owned(), source })?;
+    decoded(&bytes).map_err(|source| DocumentError::Decode { path: path.to_owned(), source })
+}
+
+/// The text of a file that a person saved: UTF-8, or UTF-16 that says so by its byte order mark. The mark is no part of the
+/// text, and a line ends with a line feed alone.
+///
+/// # Errors
+/// The bytes are no text in any of these encodings.
+pub fn decoded(bytes: &[u8]) -> Result<String, DecodeError> {
+    let text = text_of(bytes)?;
+    Ok(if text.contains('\r') { text.replace("\r\n", "\n") } else { text })
+}
+
+/// The same with its lines as they are, for what others read too.
+///
+/// # Errors
+/// As of [`decoded`].
+pub(crate) fn text_of(bytes: &[u8]) -> Result<String, DecodeError> {
+    Ok(match bytes {
+        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => return Err(DecodeError::Utf32),
+        [0xff, 0xfe, text @ ..] => of_utf16(text, u16::from_le_bytes)?,
+        [0xfe, 0xff, text @ ..] => of_utf16(text, u16::from_be_bytes)?,
+        [0, _, ..] | [_, 0, ..] => return Err(DecodeError::NoMark),
+        [0xef, 0xbb, 0xbf, text @ ..] | text => of_utf8(text)?.to_owned(),
+    })
+}
+
+fn of_utf8(bytes: &[u8]) -> Result<&str, DecodeError> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let before = &bytes[..error.valid_up_to()];
+        DecodeError::NotUtf8 { line: before.iter().filter(|byte| **byte == b'\n').count() + 1 }
+    })
+}
+
+fn of_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Result<String, DecodeError> {
+    let (pairs, rest) = bytes.as_chunks::<2>();
+    let units: Vec<u16> = pairs.iter().map(|pair| unit(*pair)).collect();
+    match String::from_utf16(&units) {
+        Ok(text) if rest.is_empty() => Ok(text),
+        _ => Err(DecodeError::NotUtf16),
+    }
 }
 
 /// Parses `text`, naming `path` in every error. `format` is the `major.minor` that this program reads: a document
@@ -141,7 +202,54 @@ mod tests {
         assert_eq!((at("two"), at("three")), ("a:2: wrong".to_owned(), "a:1: wrong".to_owned()));
     }
 
+    /// As Windows saves it: with a mark, its own ends of lines, and in the encoding of `unit`.
+    fn utf16(text: &str, unit: fn(u16) -> [u8; 2]) -> Vec<u8> {
+        format!("\u{feff}{}", text.replace('\n', "\r\n")).encode_utf16().flat_map(unit).collect()
+    }
+
+    #[test]
+    fn a_file_is_the_same_text_in_every_encoding() {
+        let text = "a = \"é𝄞\"\n\nb\n";
+        for bytes in [
+            text.as_bytes().to_vec(),
+            format!("\u{feff}{text}").into_bytes(),
+            text.replace('\n', "\r\n").into_bytes(),
+            utf16(text, u16::to_le_bytes),
+            utf16(text, u16::to_be_bytes),
+        ] {
+            assert_eq!(decoded(&bytes).as_deref(), Ok(text), "{bytes:?}");
+        }
+        assert_eq!(decoded(b"").as_deref(), Ok(""));
+        assert_eq!(decoded(b"\xff\xfe").as_deref(), Ok(""));
+        assert_eq!(decoded(b"a\rb\r\r\n").as_deref(), Ok("a\rb\r\n"), "a return alone is no end of a line");
+    }
+
+    #[test]
+    fn what_is_no_text_is_refused_with_the_reason() {
+        for (bytes, expected) in [
+            (&b"a\nb\xe9"[..], DecodeError::NotUtf8 { line: 2 }),
+            (b"\xef\xbb\xbf\xe9", DecodeError::NotUtf8 { line: 1 }),
+            (b"\xff\xfea\0b", DecodeError::NotUtf16),
+            (b"\xfe\xff\xd8\0", DecodeError::NotUtf16),
+            (b"a\0b\0", DecodeError::NoMark),
+            (b"\0a\0b", DecodeError::NoMark),
+            (b"\xff\xfe\0\0a\0\0\0", DecodeError::Utf32),
+            (b"\0\0\xfe\xff\0\0\0a", DecodeError::Utf32),
+        ] {
+            assert_eq!(decoded(bytes), Err(expected), "{bytes:?}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn what_is_encoded_is_decoded(text in any::<String>()) {
+            let text = text.replace('\r', "").trim_start_matches(['\u{feff}', '\0']).to_owned();
+            prop_assume!(text.as_bytes().get(1) != Some(&0));
+            for bytes in [text.clone().into_bytes(), utf16(&text, u16::to_le_bytes), utf16(&text, u16::to_be_bytes)] {
+                prop_assert_eq!(decoded(&bytes), Ok(text.clone()));
+            }
+        }
+
         #[test]
         fn every_error_is_one_line_with_an_existing_line_number(
             text in "(format = \"1.0\"\n)?(contracts = \\[|\\]|\"é\"|[a-z]{1,5}|=|\n|\\[\\[|#|'){0,20}",

@@ -89,8 +89,9 @@ pub fn generator(
 pub fn describe(sample: &Sample) -> String {
     let place =
         if sample.exchange.is_empty() { String::new() } else { format!(" at \"{}\"", sample.exchange) };
+    let reason = sample.reason.as_ref().map(|reason| format!(", {reason}")).unwrap_or_default();
     let got = sample.got.escape_ascii();
-    format!("{}{place}: expected {}, got `{got}`", sample.failure.name(), sample.expected)
+    format!("{}{place}{reason}: expected {}, got `{got}`", sample.failure.name(), sample.expected)
 }
 
 /// The message that a service gave no correct answer during warm-up, with what it sent instead.

@@ -1,19 +1,27 @@
-//! A contract that is learned from a service: each request is asked several times, of two fresh processes, and what all
-//! answers have in common is what every later answer must have.
+//! A contract that is learned from a service: each request is asked several times, over more than a second and of two fresh processes,
+//! and what all answers have in common is what every later answer must have, but for what moves by its nature.
 
 mod answer;
+mod moving;
+mod over_time;
+mod prose;
 mod text;
 mod varying;
 
 pub(crate) use answer::LearnedAnswer;
+pub use answer::in_common;
+pub use moving::{Nature, Varying};
+pub use over_time::{Respondent, ask_over_time};
 pub(crate) use text::Draft;
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
     path::Path,
+    thread::sleep,
     time::Duration,
 };
 
+use jiff::Timestamp;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tare_host::process::{Sandbox, Supervisor};
@@ -21,8 +29,8 @@ use tare_load::http1::Response;
 
 use crate::{
     catalogue::Service,
-    client::{AskError, ClientConnection, Deadline},
-    contract::{Contract, ContractError, Request},
+    client::{AskError, Channel, Deadline, ask_in},
+    contract::{BRACES, BRACES_PLACEHOLDER, Contract, ContractError, PlaceholderError, Request, Varied},
     launch::{self, LaunchError, Ready, Settings},
     probe::Readiness,
     prove::GRACE,
@@ -31,12 +39,8 @@ use crate::{
 
 /// The name of a contract that was learned.
 pub const NAME: &str = "learned";
-/// Fresh processes that are asked, and how often each is: what differs between two starts, or from one answer to the next,
-/// is not required.
-const STARTS: usize = 2;
-/// A server that runs already is not started afresh.
-const STARTS_OF_RUNNING: usize = 1;
-const TIMES: usize = 2;
+/// How often each of two fresh processes is asked: what differs between two starts, or from one answer to the next, is not required.
+pub(crate) const TIMES: usize = 2;
 /// How long one answer of a service may take.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) const CONTENT_TYPE: &str = "Content-Type";
@@ -52,14 +56,16 @@ pub struct Question {
 }
 
 /// What is required of the answers to a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Required {
     /// The status and every byte of the body.
     Body { status: u16, bytes: usize },
     /// The status, and the value of the body as JSON: its spelling changed.
     Json { status: u16 },
     /// The status, and JSON in which what changed has a wildcard of its type.
-    Pattern { status: u16, wildcards: usize },
+    Pattern { status: u16, varying: Vec<Varying> },
+    /// The status, and a text in which what changed has a pattern of its form.
+    Text { status: u16, varying: Vec<Varying> },
     /// The status alone: the body changed beyond recognition, or is nothing that a contract can say.
     Status { status: u16 },
 }
@@ -71,8 +77,33 @@ pub struct Learned {
     pub text: String,
     /// Of each request, in the order in which they were asked.
     pub required: Vec<(Question, Required)>,
+    /// Requests that are answered by a redirect.
+    pub redirects: Vec<(Question, Redirect)>,
     /// The longest time from a start to the first answer; absent if nothing was started for it.
     pub start_up: Option<Duration>,
+}
+
+/// An answer that sends a client elsewhere. It is quick, and is not what a user sees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redirect {
+    pub status: u16,
+    /// Where to, as it was written.
+    pub location: Option<String>,
+}
+
+impl Redirect {
+    /// Statuses of them. 304 is not one of them.
+    pub const STATUSES: [u16; 5] = [301, 302, 303, 307, 308];
+
+    /// Absent if `answer` is none.
+    pub fn of(answer: &Response) -> Option<Redirect> {
+        let is_location = |(name, _): &&(String, Vec<u8>)| name.eq_ignore_ascii_case("location");
+        Redirect::STATUSES.contains(&answer.status).then(|| {
+            let location = answer.headers.iter().find(is_location);
+            let location = location.map(|(_, to)| to.escape_ascii().to_string());
+            Redirect { status: answer.status, location }
+        })
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -85,8 +116,18 @@ pub enum LearnError {
     Refused { asked: Question, status: u16, body: String },
     #[error("{asked} is answered with status {0} once and {1} once", .statuses[0], .statuses[1])]
     Unsteady { asked: Question, statuses: [u16; 2] },
-    #[error(transparent)]
-    Contract(#[from] ContractError),
+    /// Without its line: the user wrote no file.
+    #[error("{0}")]
+    Unsayable(String),
+}
+
+impl From<ContractError> for LearnError {
+    fn from(error: ContractError) -> LearnError {
+        LearnError::Unsayable(match error {
+            ContractError::Check { problem, .. } => problem.to_string(),
+            error => error.to_string(),
+        })
+    }
 }
 
 impl Learned {
@@ -115,11 +156,26 @@ impl std::fmt::Display for Required {
                     "every answer must have status {status} and the same JSON value; its spelling may change"
                 )
             }
-            Required::Pattern { status, wildcards } => {
-                let values = if *wildcards == 1 { "value, of which" } else { "values, of which" };
+            Required::Pattern { status, varying } if varying.is_empty() => {
                 write!(
                     f,
-                    "every answer must have status {status} and the same JSON but for {wildcards} {values} only the type is compared"
+                    "every answer must have status {status} and the same JSON; objects may have more members"
+                )
+            }
+            Required::Pattern { status, varying } => {
+                let values = values(varying.len());
+                write!(
+                    f,
+                    "every answer must have status {status} and the same JSON but for {values} only the type is compared: {}",
+                    listed(varying)
+                )
+            }
+            Required::Text { status, varying } => {
+                let values = values(varying.len());
+                write!(
+                    f,
+                    "every answer must have status {status} and the same text but for {values} only the form is compared: {}",
+                    listed(varying)
                 )
             }
             Required::Status { status } => {
@@ -133,15 +189,74 @@ impl std::fmt::Display for Required {
     }
 }
 
+/// As in "2 values, of which".
+fn values(count: usize) -> String {
+    let noun = if count == 1 { "value" } else { "values" };
+    format!("{count} {noun}, of which")
+}
+
+fn listed(varying: &[Varying]) -> String {
+    /// More of them say no more.
+    const SHOWN_MAX: usize = 5;
+    let mut shown: Vec<String> = varying.iter().take(SHOWN_MAX).map(ToString::to_string).collect();
+    match varying.len() - shown.len() {
+        0 => {}
+        more => shown.push(format!("and {more} more")),
+    }
+    shown.join(", ")
+}
+
 impl Question {
-    /// With the content type of `body`: JSON if it is some, or a form.
+    /// With the content type of `body`.
     pub fn new(method: &str, path: &str, body: Option<String>) -> Question {
-        let content_type = |body: &String| match serde_json::from_str::<serde::de::IgnoredAny>(body) {
-            Ok(_) => "application/json",
-            Err(_) => "application/x-www-form-urlencoded",
-        };
-        let headers = body.iter().map(|body| (CONTENT_TYPE.to_owned(), content_type(body).to_owned()));
+        let headers =
+            body.iter().map(|body| (CONTENT_TYPE.to_owned(), content_type(body.as_bytes()).to_owned()));
         Question { method: method.to_owned(), path: path.to_owned(), headers: headers.collect(), body }
+    }
+
+    /// The same, with braces that are sent as they are and begin no placeholder.
+    #[must_use]
+    pub fn literal(mut self) -> Question {
+        let headers = self.headers.iter_mut().map(|(_, value)| value);
+        for text in std::iter::once(&mut self.path).chain(&mut self.body).chain(headers) {
+            *text = text.replace(BRACES, BRACES_PLACEHOLDER);
+        }
+        self
+    }
+
+    /// Reads the placeholders in it.
+    ///
+    /// # Errors
+    /// One is unknown, not closed, or has an invalid name or range; or two with the same name are of two kinds.
+    pub fn check_placeholders(&self) -> Result<(), PlaceholderError> {
+        self.varied().map(drop)
+    }
+
+    /// Whether placeholders make two requests of it differ.
+    fn varies(&self) -> bool {
+        self.varied().is_ok_and(|varied| varied.varies())
+    }
+
+    fn varied(&self) -> Result<Varied, PlaceholderError> {
+        let texts = self.headers.iter().map(|(_, value)| value).chain(&self.body);
+        Varied::parse(&self.path, &texts.map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// All that it says.
+    fn texts(&self) -> String {
+        let headers = self.headers.iter().map(|(_, value)| value);
+        let all: Vec<&str> =
+            std::iter::once(&self.path).chain(headers).chain(&self.body).map(String::as_str).collect();
+        all.join("\n")
+    }
+}
+
+/// What a body is sent as of which nothing else is said: JSON if it is an object or an array of it, or a form as by curl.
+pub fn content_type(body: &[u8]) -> &'static str {
+    let is_json = body.trim_ascii_start().starts_with(b"{") || body.trim_ascii_start().starts_with(b"[");
+    match is_json && serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok() {
+        true => "application/json",
+        false => "application/x-www-form-urlencoded",
     }
 }
 
@@ -159,19 +274,78 @@ pub struct Ground<'a> {
 /// # Errors
 /// It cannot be started, does not answer, answers with an error, or with one status and then another.
 pub fn learn(service: &Service, asked: &[Question], ground: &Ground) -> Result<Learned, LearnError> {
-    let provisional = provisional(asked.to_vec())?;
-    let mut answers = vec![Vec::new(); asked.len()];
-    let mut start_up = None;
-    let starts = if service.running.is_some() { STARTS_OF_RUNNING } else { STARTS };
-    for start in 0..starts {
-        let ready = start_one(service, &provisional, ground, &format!("learn-{}", start + 1))?;
-        start_up = start_up.max(ready.start_up);
-        let server = Server { address: ready.address, host: &ready.host, patience: PATIENCE };
-        let told = ask_all(&server, &provisional, asked, &mut answers);
-        ready.process.stop(GRACE);
-        told?;
+    let contract = provisional(asked.to_vec())?;
+    let mut pupil =
+        Started { service, contract: &contract, asked, ground, ready: None, starts: 0, start_up: None };
+    pupil.start()?;
+    let answers = ask_over_time(&mut pupil, asked.len(), TIMES)?;
+    let (now, start_up) = (Timestamp::now(), pupil.start_up);
+    drop(pupil);
+    Ok(Learned { start_up, ..contract_of(asked, &answers, now, service.running.is_some())? })
+}
+
+/// A service while it is asked.
+struct Started<'a> {
+    service: &'a Service,
+    contract: &'a Contract,
+    asked: &'a [Question],
+    ground: &'a Ground<'a>,
+    ready: Option<Ready>,
+    starts: usize,
+    start_up: Option<Duration>,
+}
+
+impl Started<'_> {
+    fn start(&mut self) -> Result<(), LaunchError> {
+        self.starts += 1;
+        let stem = format!("learn-{}", self.starts);
+        let ready = start_one(self.service, self.contract, self.ground, &stem)?;
+        self.start_up = self.start_up.max(ready.start_up);
+        self.ready = Some(ready);
+        Ok(())
     }
-    Ok(Learned { start_up, ..contract_of(asked, &answers)? })
+
+    fn stop(&mut self) {
+        if let Some(ready) = self.ready.take() {
+            ready.process.stop(GRACE);
+        }
+    }
+}
+
+impl Drop for Started<'_> {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Respondent for Started<'_> {
+    type Error = LearnError;
+
+    fn ask(&mut self, question: usize) -> Result<Option<Response>, LearnError> {
+        let (Some(ready), Some(request)) = (&self.ready, self.contract.requests.get(question)) else {
+            return Ok(None);
+        };
+        let channel = &self.service.channel();
+        let server = Server { address: ready.address, host: &ready.host, channel, patience: PATIENCE };
+        let answer = server.ask(self.contract, request);
+        answer.map(Some).map_err(|source| LearnError::Unanswered {
+            asked: self.asked[question].clone(),
+            source: Box::new(source),
+        })
+    }
+
+    /// A server that runs already is not started afresh.
+    fn restart(&mut self) -> Result<(), LearnError> {
+        if self.service.running.is_none() {
+            self.stop();
+            self.start()?;
+        }
+        Ok(())
+    }
+
+    fn rest(&mut self, lasts: Duration) {
+        sleep(lasts);
+    }
 }
 
 pub(crate) fn start_one(
@@ -199,7 +373,12 @@ pub(crate) fn start_one(
 /// A request is nothing that a contract can say.
 pub(crate) fn provisional(asked: Vec<Question>) -> Result<Contract, ContractError> {
     let requests = asked.into_iter().map(|asked| (asked, LearnedAnswer::of_status(200)));
-    let draft = Draft { name: NAME.to_owned(), title: String::new(), requests: requests.collect() };
+    let draft = Draft {
+        name: NAME.to_owned(),
+        title: String::new(),
+        requests: requests.collect(),
+        in_each_protocol: true,
+    };
     Ok(draft.learned()?.contract)
 }
 
@@ -209,6 +388,8 @@ pub struct Server<'a> {
     pub address: SocketAddr,
     /// The value of `Host`.
     pub host: &'a str,
+    /// In which protocol it is asked, and by which certificates.
+    pub channel: &'a Channel,
     /// How long one answer may take.
     pub patience: Duration,
 }
@@ -226,36 +407,34 @@ impl Server<'_> {
         request: &Request,
     ) -> Result<Response, AskError> {
         let exchange = contract.exchange(request, self.host, &mut ChaCha8Rng::seed_from_u64(0));
-        ClientConnection::open(&self.address.into(), deadline)?.ask(&exchange, deadline)
+        ask_in(&self.address.into(), self.channel, &exchange, deadline)
     }
 }
 
-fn ask_all(
-    server: &Server,
-    contract: &Contract,
+/// What all answers to each request have in common that came about `now`.
+fn contract_of(
     asked: &[Question],
-    answers: &mut [Vec<Response>],
-) -> Result<(), LearnError> {
-    for _ in 0..TIMES {
-        for ((asked, request), answers) in asked.iter().zip(&contract.requests).zip(answers.iter_mut()) {
-            let unanswered =
-                |source| LearnError::Unanswered { asked: asked.clone(), source: Box::new(source) };
-            answers.push(server.ask(contract, request).map_err(unanswered)?);
-        }
-    }
-    Ok(())
-}
-
-/// What all answers to each request have in common.
-fn contract_of(asked: &[Question], answers: &[Vec<Response>]) -> Result<Learned, LearnError> {
-    let common = asked
-        .iter()
-        .zip(answers)
-        .map(|(asked, answers)| LearnedAnswer::common(asked, answers).map(|answer| (asked.clone(), answer)));
+    answers: &[Vec<Response>],
+    now: Timestamp,
+    in_each_protocol: bool,
+) -> Result<Learned, LearnError> {
+    let common = asked.iter().zip(answers).map(|(asked, answers)| {
+        LearnedAnswer::common(asked, answers, Some(now)).map(|answer| (asked.clone(), answer))
+    });
     let requests = common.collect::<Result<Vec<_>, _>>()?;
+    let redirects = redirects(asked, answers);
     let names: Vec<String> = asked.iter().map(ToString::to_string).collect();
     let title = format!("learned from the answers to {}", names.join(", "));
-    Ok(Draft { name: NAME.to_owned(), title, requests }.learned()?)
+    let draft = Draft { name: NAME.to_owned(), title, requests, in_each_protocol };
+    Ok(Learned { redirects, ..draft.learned()? })
+}
+
+/// The requests that are answered by a redirect.
+pub(crate) fn redirects(asked: &[Question], answers: &[Vec<Response>]) -> Vec<(Question, Redirect)> {
+    let redirect = |(asked, answers): (&Question, &Vec<Response>)| {
+        Some((asked.clone(), answers.first().and_then(Redirect::of)?))
+    };
+    asked.iter().zip(answers).filter_map(redirect).collect()
 }
 
 #[cfg(test)]
@@ -268,6 +447,10 @@ mod tests {
         probe,
     };
 
+    fn now() -> Timestamp {
+        "2026-11-28T05:10:35Z".parse().unwrap()
+    }
+
     fn get(path: &str) -> Question {
         Question::new("GET", path, None)
     }
@@ -278,15 +461,24 @@ mod tests {
     }
 
     fn learned(bodies: &[&str]) -> Result<Learned, LearnError> {
-        contract_of(&[get("/a")], &[bodies.iter().map(|body| answer(200, body)).collect()])
+        contract_of(&[get("/a")], &[bodies.iter().map(|body| answer(200, body)).collect()], now(), false)
     }
 
     #[test]
     fn what_all_answers_have_in_common_is_required() {
-        let required = |bodies: &[&str]| learned(bodies).unwrap().required[0].1;
+        let required = |bodies: &[&str]| learned(bodies).unwrap().required[0].1.clone();
         assert_eq!(required(&["one", "one"]), Required::Body { status: 200, bytes: 3 });
         assert_eq!(required(&["{\"a\":1,\"b\":2}", "{\"b\":2, \"a\":1}"]), Required::Json { status: 200 });
-        assert_eq!(required(&["{\"a\":1}", "{\"a\":2}"]), Required::Pattern { status: 200, wildcards: 1 });
+        let varying = |place: &str, nature| vec![Varying { place: place.to_owned(), nature }];
+        let counter = Required::Pattern { status: 200, varying: varying("$.a", Nature::Counter) };
+        assert_eq!(required(&["{\"a\":1}", "{\"a\":2}"]), counter);
+        let time = Required::Text { status: 200, varying: varying("byte 4", Nature::Time) };
+        assert_eq!(required(&["now 1795842635", "now 1795842636"]), time);
+        assert_eq!(
+            time.to_string(),
+            "every answer must have status 200 and the same text but for 1 value, of which only the form is compared: \
+             byte 4 (a time)"
+        );
         assert_eq!(required(&["{\"a\":\"{{\"}", "{\"a\":2}"]), Required::Status { status: 200 });
         assert_eq!(required(&["one", "two"]), Required::Status { status: 200 });
         assert_eq!(required(&["{{one}}", "{{one}}"]), Required::Status { status: 200 }, "no placeholder");
@@ -296,7 +488,7 @@ mod tests {
     fn the_contract_is_a_file_that_is_read_again() {
         let post = Question::new("POST", "/b", Some("{\"x\":1}".to_owned()));
         let answers = [vec![answer(200, "a \"quoted\"\nline")], vec![answer(201, "")]];
-        let learned = contract_of(&[get("/a?b=%20"), post], &answers).unwrap();
+        let learned = contract_of(&[get("/a?b=%20"), post], &answers, now(), false).unwrap();
         insta::assert_snapshot!(learned.text);
         assert_eq!(Contract::parse(&learned.text, Path::new("learned.toml")).unwrap(), learned.contract);
         let request = &learned.contract.requests[1];
@@ -318,12 +510,14 @@ mod tests {
 
     #[test]
     fn an_error_is_not_learned() {
-        let error = contract_of(&[get("/a")], &[vec![answer(404, "nothing here")]]).unwrap_err();
+        let error =
+            contract_of(&[get("/a")], &[vec![answer(404, "nothing here")]], now(), false).unwrap_err();
         assert_eq!(
             error.to_string(),
             "GET /a is answered with status 404 and \"nothing here\": ask for another path"
         );
-        let error = contract_of(&[get("/a")], &[vec![answer(200, ""), answer(302, "")]]).unwrap_err();
+        let error =
+            contract_of(&[get("/a")], &[vec![answer(200, ""), answer(302, "")]], now(), false).unwrap_err();
         assert_eq!(error.to_string(), "GET /a is answered with status 200 once and 302 once");
     }
 }

@@ -1,13 +1,24 @@
 //! Whether a service is ready: one request, on a connection of its own.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{io, net::SocketAddr, time::Duration};
 
+use tare_host::process::Probed;
 use tare_load::{
     exchange::{Exchange, Expected},
     http1::Response,
 };
 
-use crate::client::{AskError, Channel, ClientConnection, Deadline, PREFACE, ask_in, client_hello};
+use crate::{
+    client::{AskError, Channel, ClientConnection, Deadline, PREFACE, Spoken, ask_in, client_hello},
+    verify::{difference, quote},
+};
+
+/// What servers answer while they start, or what stands before them: Too Early, Too Many Requests, Bad Gateway, Service Unavailable
+/// and Gateway Timeout.
+const STARTING: [u16; 5] = [425, 429, 502, 503, 504];
+
+/// How long a port is asked what it speaks.
+const SPOKEN_WITHIN: Duration = Duration::from_millis(200);
 
 /// When a service is ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,14 +37,79 @@ pub fn ready(
     exchange: &Exchange,
     readiness: Readiness,
     patience: Duration,
-) -> bool {
+) -> Probed {
     let deadline = Deadline::after(patience);
-    let asked = match readiness {
+    let found = match readiness {
         Readiness::Speaks => speaks(target, channel, exchange, deadline),
-        Readiness::AnswersRightly => ask_in(&target.into(), channel, exchange, deadline)
-            .map(|response| is_right(&exchange.expected, &response)),
+        Readiness::AnswersRightly => {
+            ask_in(&target.into(), channel, exchange, deadline).map(|response| judged(exchange, &response))
+        }
     };
-    asked.unwrap_or(false)
+    found.unwrap_or_else(|error| {
+        other_protocol(target, channel, &error).unwrap_or_else(|| met(exchange, &error))
+    })
+}
+
+/// Whether it answers this request as one that does not start any more, be it rightly or not.
+///
+/// # Errors
+/// It gives no answer.
+pub fn started(
+    target: SocketAddr,
+    channel: &Channel,
+    exchange: &Exchange,
+    patience: Duration,
+) -> Result<Probed, AskError> {
+    let response = ask_in(&target.into(), channel, exchange, Deadline::after(patience))?;
+    Ok(match response.status {
+        status if status != exchange.expected.status && STARTING.contains(&status) => {
+            judged(exchange, &response)
+        }
+        _ => Probed::Ready,
+    })
+}
+
+/// What a response says of whoever gave it.
+fn judged(exchange: &Exchange, response: &Response) -> Probed {
+    if is_right(&exchange.expected, response) {
+        return Probed::Ready;
+    }
+    let (asked, status) = (asked(exchange), response.status);
+    if status != exchange.expected.status {
+        return Probed::Unfit(format!("answers {asked} with status {status}"));
+    }
+    let difference = difference(&response.body, &exchange.expected.body);
+    let difference = difference.unwrap_or_else(|| format!("got {}", quote(&response.body)));
+    Probed::Wrong(format!("answers {asked}, and differs from the right answer: {difference}"))
+}
+
+/// What is met where no answer is.
+fn met(exchange: &Exchange, error: &AskError) -> Probed {
+    match error {
+        AskError::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => Probed::Refused,
+        AskError::TooLate { bytes: 0, .. } | AskError::Interrupted => Probed::Silent,
+        error => Probed::Unfit(format!("gives no answer to {} ({error})", asked(exchange))),
+    }
+}
+
+/// A port that closes plain connections without a word may speak TLS, which its first bytes tell.
+fn other_protocol(target: SocketAddr, channel: &Channel, error: &AskError) -> Option<Probed> {
+    let is_closed = matches!(error, AskError::Closed) && !channel.protocol.is_tls();
+    let speaks_tls = is_closed && Spoken::there(&target.into(), SPOKEN_WITHIN) == Some(Spoken::Tls);
+    speaks_tls.then(|| Probed::Unfit("speaks TLS, and is asked without it".to_owned()))
+}
+
+/// Method and path of a request.
+fn asked(exchange: &Exchange) -> String {
+    /// More of a path says no more.
+    const SHOWN_MAX: usize = 60;
+    let line = exchange.request.split(|byte| *byte == b'\r').next().unwrap_or_default();
+    let line = String::from_utf8_lossy(line);
+    let words = line.rsplit_once(' ').map_or(&*line, |(words, _)| words);
+    match words.char_indices().nth(SHOWN_MAX) {
+        Some((end, _)) => format!("{}...", &words[..end]),
+        None => words.to_owned(),
+    }
 }
 
 /// Whether anything comes, whatever is wrong with it.
@@ -42,7 +118,7 @@ fn speaks(
     channel: &Channel,
     exchange: &Exchange,
     deadline: Deadline,
-) -> Result<bool, AskError> {
+) -> Result<Probed, AskError> {
     let mut connection = ClientConnection::open(&target.into(), deadline)?;
     let first = match channel.tls() {
         Some(config) => client_hello(config, target.ip())?,
@@ -50,7 +126,10 @@ fn speaks(
         None => exchange.request.clone(),
     };
     connection.send(&first, deadline)?;
-    Ok(connection.receive(&mut Vec::new(), deadline)? > 0)
+    match connection.receive(&mut Vec::new(), deadline)? {
+        0 => Err(AskError::Closed),
+        _ => Ok(Probed::Ready),
+    }
 }
 
 /// Whether a response has the expected status and body.
@@ -60,7 +139,11 @@ pub fn is_right(expected: &Expected, response: &Response) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::{io::Write, net::TcpListener, time::Instant};
+    use std::{
+        io::{Read, Write},
+        net::TcpListener,
+        time::Instant,
+    };
 
     use tare_load::{exchange::ExpectedBody, http1::parse_response};
 
@@ -108,11 +191,52 @@ mod tests {
                 Duration::from_secs(10),
             )
         };
-        assert!(ready(b"ok", Readiness::AnswersRightly));
-        assert!(!ready(b"no", Readiness::AnswersRightly));
-        assert!(ready(b"no", Readiness::Speaks));
+        assert_eq!(ready(b"ok", Readiness::AnswersRightly), Probed::Ready);
+        let differs = "answers GET /, and differs from the right answer: the body differs at byte 0: expected \"no\" (2 bytes), \
+                       got \"ok\" (2 bytes)";
+        assert_eq!(ready(b"no", Readiness::AnswersRightly), Probed::Wrong(differs.to_owned()));
+        assert_eq!(ready(b"no", Readiness::Speaks), Probed::Ready);
         server.join().unwrap();
-        assert!(!ready(b"ok", Readiness::Speaks), "no server listens");
+        assert_eq!(ready(b"ok", Readiness::Speaks), Probed::Refused, "no server listens");
+    }
+
+    #[test]
+    fn a_server_that_starts_is_told_by_its_status() {
+        let started = |status: u16, expected: u16| {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let target = listener.local_addr().unwrap();
+            let answer = format!("HTTP/1.1 {status} X\r\nContent-Length: 2\r\n\r\nok");
+            let server = std::thread::spawn(move || {
+                let mut stream = listener.accept().unwrap().0;
+                let read = stream.read(&mut [0; 512]).unwrap();
+                assert!(read > 0);
+                stream.write_all(answer.as_bytes()).unwrap();
+            });
+            let mut exchange = exchange(ExpectedBody::Any);
+            exchange.expected.status = expected;
+            let found = started(target, &Channel::default(), &exchange, Duration::from_secs(10));
+            server.join().unwrap();
+            found.unwrap()
+        };
+        for status in STARTING {
+            let words = format!("answers GET / with status {status}");
+            assert_eq!(started(status, 200), Probed::Unfit(words));
+            assert_eq!(started(status, status), Probed::Ready, "it is what is asked for");
+        }
+        for status in [200, 302, 404, 500] {
+            assert_eq!(started(status, 200), Probed::Ready);
+        }
+    }
+
+    #[test]
+    fn a_request_is_named_by_its_method_and_a_part_of_its_path() {
+        let of = |line: &str| {
+            let request = format!("{line}\r\nHost: x\r\n\r\n").into_bytes();
+            asked(&Exchange { request, ..exchange(ExpectedBody::Any) })
+        };
+        assert_eq!(of("GET /a?b=c HTTP/1.1"), "GET /a?b=c");
+        let long = of(&format!("GET /{} HTTP/1.1", "ä".repeat(100)));
+        assert_eq!(long, format!("GET /{}...", "ä".repeat(55)));
     }
 
     #[test]
@@ -120,14 +244,14 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let began = Instant::now();
         let patience = Duration::from_millis(50);
-        let is_ready = ready(
+        let found = ready(
             listener.local_addr().unwrap(),
             &Channel::default(),
             &exchange(ExpectedBody::Any),
             Readiness::Speaks,
             patience,
         );
-        assert!(!is_ready && began.elapsed() < Duration::from_secs(10));
+        assert!(found == Probed::Silent && began.elapsed() < Duration::from_secs(10), "{found:?}");
     }
 
     #[test]
@@ -143,13 +267,15 @@ mod tests {
         });
         let began = Instant::now();
         let patience = Duration::from_millis(200);
-        assert!(!ready(
+        let found = ready(
             target,
             &Channel::default(),
             &exchange(ExpectedBody::Any),
             Readiness::AnswersRightly,
-            patience
-        ));
+            patience,
+        );
+        let Probed::Unfit(words) = found else { panic!("{found:?}") };
+        assert!(words.starts_with("gives no answer to GET / ("), "{words}");
         assert!((patience..Duration::from_secs(10)).contains(&began.elapsed()));
         server.join().unwrap();
     }

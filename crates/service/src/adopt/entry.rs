@@ -8,6 +8,7 @@ use tare_host::foreign;
 
 use super::AdoptError;
 use crate::catalogue::Style;
+use crate::document::decoded;
 
 /// A file of metadata, or a Dockerfile, has some kilobytes.
 const BYTES_MAX: u64 = 1 << 20;
@@ -106,7 +107,7 @@ pub(super) fn read(folder: &Path, test: Option<&str>) -> Result<SuiteEntry, Adop
 pub(super) fn text(path: &Path) -> Result<String, AdoptError> {
     let bytes = foreign::read(path, BYTES_MAX)
         .map_err(|source| AdoptError::Read { path: path.to_owned(), source })?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(decoded(&bytes).unwrap_or_else(|_| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 fn json(path: &Path) -> Result<Value, AdoptError> {

@@ -3,6 +3,7 @@
 use std::{fs, path::Path};
 
 use super::shell;
+use crate::document::decoded;
 
 /// The port as it is in the command of a manifest.
 const PLACE: &str = "{port}";
@@ -76,7 +77,7 @@ pub(super) fn sources(folder: &Path) -> Vec<PortSource> {
     found.sort();
     let read = |name: String| {
         let bytes = tare_host::foreign::read(&folder.join(&name), SOURCE_BYTES_MAX).ok()?;
-        Some(PortSource { name, text: String::from_utf8(bytes).ok()? })
+        Some(PortSource { name, text: decoded(&bytes).ok()? })
     };
     found.into_iter().filter_map(read).collect()
 }

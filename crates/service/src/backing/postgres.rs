@@ -14,7 +14,7 @@ use std::time::Duration;
 use ::postgres::{Client, Config, NoTls};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use tare_host::process::{self, Ended, Exit, Launch, Limits, Scratch};
+use tare_host::process::{self, Ended, Exit, Launch, Limits, Probed, Scratch};
 
 use super::programs::{self, PostgresPrograms};
 use super::{BackingCounts, BackingError, BackingGround};
@@ -324,9 +324,12 @@ fn control(socket: &Path, port: u16, database: &str) -> Config {
 
 fn connect(process: &process::Service, scratch: &Path, port: u16) -> Result<Client, BackingError> {
     let mut client = None;
-    process.wait_ready(READY_WITHIN, || {
-        client = control(scratch, port, "postgres").connect(NoTls).ok();
-        client.is_some()
+    process.wait_ready(READY_WITHIN, || match control(scratch, port, "postgres").connect(NoTls) {
+        Ok(connected) => {
+            client = Some(connected);
+            Probed::Ready
+        }
+        Err(error) => Probed::Unfit(format!("takes no client ({error})")),
     })?;
     client.ok_or_else(|| failed("connecting to it")("it went away".to_owned()))
 }

@@ -127,12 +127,16 @@ pub(super) fn bytes(folder: &Path, counts: impl Fn(&Path) -> bool) -> io::Result
 
 /// BLAKE3 over parts; the length of each goes first, so that no two lists of parts look alike.
 #[derive(Debug, Default)]
-pub(super) struct Content(blake3::Hasher);
+pub(super) struct Content {
+    whole: blake3::Hasher,
+    /// Of all but the toolchain, which is only known once its programs were asked.
+    without_toolchain: blake3::Hasher,
+}
 
 impl Content {
     pub(super) fn of_toolchain(text: &str) -> Content {
         let mut content = Content::default();
-        content.put(text.as_bytes());
+        put(&mut content.whole, text.as_bytes());
         content
     }
 
@@ -175,14 +179,24 @@ impl Content {
     }
 
     pub(super) fn put(&mut self, part: &[u8]) -> &mut Content {
-        self.0.update(&(part.len() as u64).to_le_bytes()).update(part);
+        put(&mut self.whole, part);
+        put(&mut self.without_toolchain, part);
         self
     }
 
     /// The hash, in hexadecimal digits.
     pub(super) fn finish(&self) -> String {
-        self.0.finalize().to_hex().to_string()
+        self.whole.finalize().to_hex().to_string()
     }
+
+    /// The hash of all but the toolchain.
+    pub(super) fn finish_without_toolchain(&self) -> String {
+        self.without_toolchain.finalize().to_hex().to_string()
+    }
+}
+
+fn put(hasher: &mut blake3::Hasher, part: &[u8]) {
+    hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
 }
 
 #[cfg(test)]

@@ -16,6 +16,9 @@ use super::{Built, Cost, Laid};
 pub struct Entry {
     /// The content hash that it was made from.
     pub content: String,
+    /// The same without the toolchain: whether files or steps have changed since. Absent in older entries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<String>,
     pub version: String,
     pub cost: Cost,
     /// Where it runs. Products contain this path, so that a cache which was moved is of no use.
@@ -27,8 +30,13 @@ pub struct Entry {
 
 impl Entry {
     pub(super) fn of(built: &Built) -> Entry {
-        let Built { version, cost, content, place, sources, .. } = built.clone();
-        Entry { content, version, cost, folder: place.to_path_buf(), sources }
+        let Built { version, cost, content, files, place, sources, .. } = built.clone();
+        Entry { content, files, version, cost, folder: place.to_path_buf(), sources }
+    }
+
+    /// Whether it is a build of these files that is still there.
+    pub(super) fn is_of(&self, files: &str) -> bool {
+        self.files.as_deref() == Some(files) && self.folder.is_dir()
     }
 
     pub(super) fn write(&self, path: &Path) -> io::Result<()> {
@@ -47,6 +55,7 @@ mod tests {
     fn entry() -> Entry {
         Entry {
             content: "abc".into(),
+            files: None,
             version: "1.2".into(),
             cost: Cost::NONE,
             folder: "/builds/abc/1".into(),

@@ -36,7 +36,7 @@ impl Job<'_> {
         let version = version::of(self.service, &content, self.site)?;
         let cached = earlier.is_some_and(|entry| entry.content == content);
         let place = self.service.place.clone();
-        Ok(Built { version, cost: Cost::NONE, cached, content, place, sources: Vec::new() })
+        Ok(Built { version, cost: Cost::NONE, cached, content, files: None, place, sources: Vec::new() })
     }
 
     /// What a service without a build is known by: its command, or the very processes that ran already.
@@ -48,17 +48,15 @@ impl Job<'_> {
     }
 
     pub(super) fn in_the_store(&self, force: bool) -> Result<Built, BuildError> {
-        let root = &self.service.build_root;
-        let unreadable = |source| BuildError::Record { path: root.clone(), source };
-        // A work tree has a `.git`, and what came out of git has none.
-        let is_of_git = self.service.apart.is_some() && !root.join(".git").exists();
-        let sources = if is_of_git { Sources::list_all(root) } else { Sources::list(root) };
-        let sources = sources.map_err(unreadable)?;
-        let content = self.hash(&sources).map_err(unreadable)?;
-        match self.find(&content, force)? {
-            Found::Built(built) => Ok(built),
-            Found::Nothing(reserved) => self.make(&sources, content, &reserved),
-        }
+        let unreadable = |source| BuildError::Record { path: self.service.build_root.clone(), source };
+        let sources = sources(self.service).map_err(unreadable)?;
+        let hashed = hash(self.service, self.toolchain, &sources).map_err(unreadable)?;
+        let built = match self.find(&hashed.finish(), force)? {
+            Found::Built(built) => built,
+            Found::Nothing(reserved) => self.make(&sources, &hashed, &reserved)?,
+        };
+        // An entry of an older Tare does not have it.
+        Ok(Built { files: Some(hashed.finish_without_toolchain()), ..built })
     }
 
     fn find(&self, content: &str, force: bool) -> Result<Found, BuildError> {
@@ -79,15 +77,16 @@ impl Job<'_> {
     fn cached(&self, (entry, place): (Entry, Place)) -> Option<Built> {
         let service = self.service.at(place.clone());
         let version = version::of(&service, &entry.content, self.site).ok()?;
-        let Entry { content, cost, sources, .. } = entry;
-        Some(Built { version, cost, cached: true, content, place, sources })
+        let Entry { content, files, cost, sources, .. } = entry;
+        Some(Built { version, cost, cached: true, content, files, place, sources })
     }
 
-    fn make(&self, sources: &Sources, content: String, reserved: &Reserved) -> Result<Built, BuildError> {
+    fn make(&self, sources: &Sources, hashed: &Content, reserved: &Reserved) -> Result<Built, BuildError> {
+        let (content, files) = (hashed.finish(), Some(hashed.finish_without_toolchain()));
         let no_store = |error| self.no_store(error);
         let attempt = reserved.begin().map_err(no_store)?;
         let copy = sources.copy(&attempt).map_err(no_store)?;
-        if self.hash(&copy).map_err(no_store)? != content {
+        if hash(self.service, self.toolchain, &copy).map_err(no_store)?.finish() != content {
             return Err(BuildError::Changed { folder: self.service.build_root.clone() });
         }
         let folder = attempt.join(self.service.within_build_root());
@@ -101,28 +100,10 @@ impl Job<'_> {
         }
         cost.disk_bytes = copy.bytes_beyond().map_err(no_store)?;
         let version = version::of(&service, &content, self.site)?;
-        let entry = Entry { content, version, cost, folder, sources };
+        let entry = Entry { content, files, version, cost, folder, sources };
         let place = reserved.finish(&entry).map_err(no_store)?;
-        let Entry { content, version, sources, .. } = entry;
-        Ok(Built { version, cost, cached: false, content, place, sources })
-    }
-
-    /// The service's folder counts where it is not all that is built from: two of one root are two builds.
-    fn hash(&self, sources: &Sources) -> io::Result<String> {
-        let mut content = Content::of_toolchain(self.toolchain);
-        let within = self.service.within_build_root();
-        if !within.as_os_str().is_empty() {
-            content.put(b"/within").put(within.as_os_str().as_encoded_bytes());
-        }
-        if self.service.steps_elsewhere {
-            content.put_steps(&self.service.build);
-        }
-        for source in &self.service.sources {
-            content.put_source(source);
-        }
-        content.put_environment();
-        sources.hash(&mut content)?;
-        Ok(content.finish())
+        let Entry { content, files, version, sources, .. } = entry;
+        Ok(Built { version, cost, cached: false, content, files, place, sources })
     }
 
     fn no_store(&self, source: io::Error) -> BuildError {
@@ -131,4 +112,30 @@ impl Job<'_> {
             _ => BuildError::Store { path: self.store.folder().to_owned(), source },
         }
     }
+}
+
+/// The files that a service is built from.
+pub(super) fn sources(service: &Service) -> io::Result<Sources> {
+    let root = &service.build_root;
+    // A work tree has a `.git`, and what came out of git has none.
+    let is_of_git = service.apart.is_some() && !root.join(".git").exists();
+    if is_of_git { Sources::list_all(root) } else { Sources::list(root) }
+}
+
+/// The service's folder counts where it is not all that is built from: two of one root are two builds.
+pub(super) fn hash(service: &Service, toolchain: &str, sources: &Sources) -> io::Result<Content> {
+    let mut content = Content::of_toolchain(toolchain);
+    let within = service.within_build_root();
+    if !within.as_os_str().is_empty() {
+        content.put(b"/within").put(within.as_os_str().as_encoded_bytes());
+    }
+    if service.steps_elsewhere {
+        content.put_steps(&service.build);
+    }
+    for source in &service.sources {
+        content.put_source(source);
+    }
+    content.put_environment();
+    sources.hash(&mut content)?;
+    Ok(content)
 }

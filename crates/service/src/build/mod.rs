@@ -9,6 +9,7 @@ mod error;
 mod job;
 mod many;
 mod missing;
+mod outlook;
 mod requirement;
 mod source;
 mod source_error;
@@ -27,6 +28,7 @@ pub use entry::Entry;
 pub use error::BuildError;
 pub use many::{Many, build_many};
 pub use missing::Missing;
+pub use outlook::{Outlook, WhyBuild};
 pub use requirement::check as check_requirements;
 pub use source::{Laid, LicenceFile};
 pub use source_error::SourceError;
@@ -64,6 +66,8 @@ pub struct Built {
     pub cached: bool,
     /// BLAKE3 of the folder's files and of the toolchain's versions.
     pub content: String,
+    /// The same without the toolchain; absent if nothing is built.
+    pub files: Option<String>,
     /// Where it runs; it is not removed as long as this value lives.
     pub place: Place,
     /// What its manifest names as its source, and the licences that came with it.
@@ -100,6 +104,11 @@ impl Builder {
     /// the build itself has been removed since.
     pub fn last(&self, service: &Service) -> Option<Entry> {
         Entry::read(&self.record(service, "json")).filter(|entry| entry.folder.is_dir())
+    }
+
+    /// What a build of `service` would do, as far as records tell.
+    pub fn outlook(&self, service: &Service) -> Outlook {
+        Outlook::of(service, Entry::read(&self.record(service, "json")), &self.store)
     }
 
     /// Builds `service`, or finds that nothing has changed. `force` builds all the same.

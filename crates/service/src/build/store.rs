@@ -76,6 +76,13 @@ impl Store {
         self.slot(content).find()
     }
 
+    /// Whether there is a finished build of these files, whatever toolchain made it.
+    pub(super) fn has_files(&self, files: &str) -> bool {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let of_slot = |slot: fs::DirEntry| Entry::read(&slot.path().join(ENTRY));
+        entries.filter_map(of_slot).any(|entry| entry.is_of(files))
+    }
+
     /// Waits until no other command builds `content`. An interrupt ends the wait as [`io::ErrorKind::Interrupted`].
     pub(super) fn reserve(&self, content: &str, interrupt: &AtomicBool) -> io::Result<Reserved> {
         let slot = self.slot(content);

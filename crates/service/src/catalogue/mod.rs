@@ -1,6 +1,7 @@
 //! What there is to measure: every service folder's manifest, its variants spread out into rows of their own, and the
 //! built-in reference. Starts nothing and builds nothing.
 
+mod absent;
 pub(crate) mod command;
 mod environment;
 mod manifest;
@@ -17,8 +18,9 @@ use std::{
     path::{Component, Path, PathBuf},
     time::Duration,
 };
-use tare_host::spelling::suggestion;
+use tare_host::spelling::{nearest, suggestion};
 
+pub use absent::Absent;
 pub(crate) use manifest::package_url;
 pub use manifest::{
     GitSource, KnownFailure, NotOffered, Requirement, Run, Service, Setting, Step, Style, ToleratedCheck,
@@ -34,6 +36,11 @@ use crate::document::{self, DocumentError};
 
 /// The name of the built-in reference.
 pub const RAW_SOCKET: &str = "raw-socket";
+
+/// What to do where a name is not known since there is no catalogue.
+pub const NO_CATALOGUE: &str = "The catalogue of Tare is not here: work in a clone of its repository, or name that folder by \
+                                --catalogue DIR. A service of yours is a command such as 'node server.js', a URL, or a folder such \
+                                as ./mine";
 
 /// Where the words stand that name services.
 #[derive(Debug, Clone, Copy)]
@@ -91,6 +98,8 @@ pub struct Catalogue {
     pub services: Vec<Service>,
     /// Folders whose manifest is wrong: no services, and no reason to do without the others.
     pub broken: Vec<Broken>,
+    /// Whether services with manifests were looked for anywhere: a program that was installed alone has none.
+    is_given: bool,
 }
 
 #[derive(Debug)]
@@ -102,7 +111,11 @@ pub struct Broken {
 impl Catalogue {
     /// With the raw socket alone, which is started in `folder`.
     pub(crate) fn new(folder: &Path, raw_socket: RawSocket) -> Catalogue {
-        Catalogue { services: vec![built_in_raw_socket(folder, raw_socket)], broken: Vec::new() }
+        Catalogue {
+            services: vec![built_in_raw_socket(folder, raw_socket)],
+            broken: Vec::new(),
+            is_given: false,
+        }
     }
 
     /// The raw socket, and the services with manifests at `ROOT/services/LANGUAGE/NAME/service.toml`.
@@ -120,6 +133,7 @@ impl Catalogue {
     /// # Errors
     /// The folder cannot be listed. A wrong manifest is no error: it is in `broken`.
     pub(crate) fn read(&mut self, folder: &Path, contracts: &[&str]) -> Result<(), DocumentError> {
+        self.is_given = true;
         for path in manifests(folder)? {
             match read_manifest(&path, contracts, &self.services) {
                 Ok(services) => self.services.extend(services),
@@ -143,6 +157,15 @@ impl Catalogue {
 
     pub fn get(&self, id: &str) -> Option<&Service> {
         self.services.iter().find(|service| service.id == id)
+    }
+
+    /// Behind a word that means nothing here: the nearest name, or where names would come from.
+    fn hint<'a>(&self, word: &str, valid: impl IntoIterator<Item = &'a str>) -> String {
+        let valid: Vec<&str> = valid.into_iter().collect();
+        match nearest(word, valid.iter().copied()) {
+            None if !self.is_given => format!("; names here are: {}. {NO_CATALOGUE}", valid.join(", ")),
+            _ => suggestion(word, valid),
+        }
     }
 }
 

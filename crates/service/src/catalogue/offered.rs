@@ -21,9 +21,13 @@ impl Service {
         self.id.clone() + &protocol::ending(self.protocol)
     }
 
-    /// How a client speaks to it.
+    /// How a client speaks to it. What runs already has certificates of its own.
     pub fn channel(&self) -> Channel {
-        Channel { protocol: self.protocol, trusts: self.certificates.clone().into() }
+        let trusts = match &self.running {
+            Some(running) => running.channel.trusts.clone(),
+            None => self.certificates.clone().into(),
+        };
+        Channel { protocol: self.protocol, trusts }
     }
 
     /// How it differs from the service of its folder that is asked in plain HTTP/1.1, if it does.
@@ -36,8 +40,11 @@ impl Service {
     }
 
     pub fn offers(&self, protocol: Protocol) -> bool {
+        if let Some(running) = &self.running {
+            return protocol == running.channel.protocol;
+        }
         match self.protocols.as_slice() {
-            // What has no manifest, a command or a server that runs already, is asked as every server can be.
+            // A command has no manifest, and is asked as every server can be.
             [] => protocol == Protocol::Http1,
             versions => protocol::spoken(versions, self.tls).any(|spoken| spoken == protocol),
         }
@@ -53,7 +60,12 @@ impl Service {
         if self.offers(protocol) {
             return None;
         }
-        if matches!(self.style, Style::Own | Style::Running) {
+        if self.running.is_some() {
+            return Some(format!(
+                "{protocol} is asked of a server that runs already by its URL, and by --h2 or --h2c"
+            ));
+        }
+        if self.style == Style::Own {
             return Some(format!("{protocol} is asked of services that declare it in a service.toml"));
         }
         let reason = self.not_offered.iter().find(|other| other.protocol == protocol);

@@ -4,7 +4,10 @@
 //! again; its records are kept under a name that no service of a checkout can have, for `+` stands in no folder of theirs
 //! that a manifest would pass.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
 
 use super::{
     Catalogue, Service, Style, Words,
@@ -12,6 +15,9 @@ use super::{
     spread, understand,
 };
 use crate::{document::DocumentError, protocol};
+
+/// What makes a folder one of a service.
+const FILE: &str = "service.toml";
 
 impl Catalogue {
     /// Takes in the service that `word` names, if it is a command or a path (`./mine`, `.`, `../a/b:variant`, `./mine@2`), and
@@ -36,12 +42,18 @@ impl Catalogue {
             return Ok(word.to_owned());
         }
         let (path, rest) = split(word, stands.folder());
-        let unreadable = |source| DocumentError::Read { path: path.join("service.toml"), source };
-        let folder = path.canonicalize().map_err(unreadable)?;
+        let folder = path.canonicalize().map_err(|source| match source.kind() {
+            ErrorKind::NotFound => DocumentError::NoFolder { path: path.clone() },
+            _ => DocumentError::Read { path: path.clone(), source },
+        })?;
         // The raw socket runs in the root, and a repository of one service has its manifest there.
         let is_here = |service: &&Service| service.folder == folder && service.style != Style::RawSocket;
         if !self.services.iter().any(|service| is_here(&service)) {
-            let (_, manifest) = understand(&folder.join("service.toml"), contracts)?;
+            let manifest = folder.join(FILE);
+            if !manifest.exists() {
+                return Err(DocumentError::NoManifest { path: path.clone() });
+            }
+            let (_, manifest) = understand(&manifest, contracts)?;
             self.services
                 .extend(spread(manifest, &folder).into_iter().map(|service| outside(service, &folder)));
         }
@@ -135,8 +147,11 @@ mod tests {
             catalogue.adopt(&path.display().to_string(), Words::Typed, contracts).unwrap_err().to_string()
         };
         let missing = error(&root.path().join("nowhere"), &["hello"]);
+        assert!(missing.ends_with("nowhere: there is no such folder, and no such program"), "{missing}");
+        let bare = error(&root.path().join("elsewhere"), &["hello"]);
         assert!(
-            missing.ends_with("nowhere/service.toml: cannot be read: No such file or directory (os error 2)")
+            bare.ends_with("elsewhere: has no service.toml, which says how a service is started"),
+            "{bare}"
         );
         let wrong = error(&root.path().join("other/mine"), &["rest"]);
         assert!(wrong.contains("service.toml:8: unknown contract \"hello\""), "{wrong}");

@@ -2,6 +2,8 @@
 
 use tare_host::process::Server;
 
+use crate::client::Channel;
+
 /// A server that Tare did not start, and that it does not stop.
 #[derive(Debug, Clone)]
 pub struct Running {
@@ -10,4 +12,6 @@ pub struct Running {
     pub host: String,
     /// The path that its URL has, `/` if none.
     pub path: String,
+    /// How it is asked, which its URL says.
+    pub channel: Channel,
 }

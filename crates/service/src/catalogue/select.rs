@@ -7,7 +7,6 @@ use crate::{
     certificate::{CertificateError, Certificates},
     protocol,
 };
-use tare_host::spelling::suggestion;
 use tare_load::Protocol;
 
 /// One row of an experiment: a service under a label of its own.
@@ -87,9 +86,11 @@ fn named(catalogue: &Catalogue, word: &str) -> Result<Row, SelectError> {
     }
     let service = catalogue.get(id).ok_or_else(|| {
         let valid = catalogue.services.iter().map(|service| service.id.as_str());
-        SelectError::UnknownService(id.to_owned(), suggestion(id, valid))
+        SelectError::UnknownService(id.to_owned(), catalogue.hint(id, valid))
     })?;
-    Ok(Row { label: word.to_owned(), service: service.asked_in(protocol.unwrap_or_default()) })
+    // What runs already is asked as its URL says.
+    let usual = service.running.as_ref().map_or_else(Protocol::default, |running| running.channel.protocol);
+    Ok(Row { label: word.to_owned(), service: service.asked_in(protocol.unwrap_or(usual)) })
 }
 
 /// A row for each protocol in place of each of `rows`; one that was chosen in another than plain HTTP/1.1 stays what it is.
@@ -117,11 +118,13 @@ pub fn certify(
     rows: &mut [Row],
     make: impl FnOnce() -> Result<Certificates, CertificateError>,
 ) -> Result<(), CertificateError> {
-    if rows.iter().all(|row| !row.service.protocol.is_tls()) {
+    // What runs already has its own.
+    let takes = |row: &Row| row.service.protocol.is_tls() && row.service.running.is_none();
+    if !rows.iter().any(takes) {
         return Ok(());
     }
     let certificates = Arc::new(make()?);
-    for row in rows.iter_mut().filter(|row| row.service.protocol.is_tls()) {
+    for row in rows.iter_mut().filter(|row| takes(row)) {
         row.service.certificates = Some(Arc::clone(&certificates));
     }
     Ok(())
@@ -155,9 +158,11 @@ fn group<'a>(catalogue: &'a Catalogue, word: &str) -> Result<Vec<&'a Service>, S
     if !found.is_empty() {
         return Ok(found);
     }
-    let mut valid: Vec<&str> = catalogue.services.iter().map(|service| service.language.as_str()).collect();
+    // The raw socket is of no language.
+    let others = catalogue.services.iter().filter(|service| service.id != super::RAW_SOCKET);
+    let mut valid: Vec<&str> = others.map(|service| service.language.as_str()).collect();
     valid.sort_unstable();
     valid.dedup();
     valid.extend(["all", "raw", "platforms", "frameworks"]);
-    Err(SelectError::UnknownGroup(name.to_owned(), suggestion(name, valid)))
+    Err(SelectError::UnknownGroup(name.to_owned(), catalogue.hint(name, valid)))
 }

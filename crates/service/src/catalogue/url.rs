@@ -29,6 +29,7 @@ fn service(id: &str, running: Running) -> Service {
         id: id.to_owned(),
         name: format!("server+{}", &hash[..8]),
         style: Style::Running,
+        protocol: running.channel.protocol,
         run: Run { ready_timeout: ANSWER_TIMEOUT, keeps_connections: true, ..Run::default() },
         running: Some(running),
         folder: folder.clone(),

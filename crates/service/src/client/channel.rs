@@ -9,7 +9,7 @@ use rustls::{
     ClientConfig,
     pki_types::{CertificateDer, ServerName},
 };
-use tare_load::{Protocol, TlsClient, TlsError, TlsOffer, TlsOptions, Trust};
+use tare_load::{Protocol, TlsClient, TlsError, TlsOffer, TlsOptions, TlsVersion, Trust};
 
 use crate::certificate::Certificates;
 
@@ -77,6 +77,8 @@ impl Channel {
             alpn: self.protocol.alpn(),
             resume: resumes,
             offer: TlsOffer::One,
+            version: TlsVersion::Tls13,
+            certificate: None,
         };
         Ok(Some(Arc::new(TlsClient::new(options)?)))
     }
@@ -88,6 +90,15 @@ impl Channel {
             Trusts::Own(client) => client.server_name(),
             Trusts::Run(_) | Trusts::Nothing => ServerName::from(IpAddr::from(Ipv4Addr::LOCALHOST)),
         }
+    }
+
+    /// What is unusual about its TLS, in words: two loads that differ in it are different ones.
+    pub fn unusual_tls(&self) -> Option<String> {
+        let Trusts::Own(client) = &self.trusts else { return None };
+        let version = (client.version() == TlsVersion::Tls12).then_some("TLS 1.2");
+        let certificate = client.has_certificate().then_some("a client certificate");
+        let words: Vec<&str> = version.into_iter().chain(certificate).collect();
+        (!words.is_empty()).then(|| words.join(", "))
     }
 
     /// The scheme of its URLs.

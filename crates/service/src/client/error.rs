@@ -3,7 +3,10 @@
 use std::{io, time::Duration};
 
 use rustix::io::Errno;
-use tare_load::{Protocol, http1::ParseError};
+use tare_load::{
+    TlsError,
+    http1::{Malformed, Progress},
+};
 
 use super::ANSWER_BYTES_MAX;
 
@@ -13,39 +16,66 @@ pub enum AskError {
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error(transparent)]
-    NotHttp(#[from] ParseError),
+    NotHttp(#[from] Malformed),
     #[error("the connection was closed without an answer")]
     Closed,
-    #[error("the answer was not complete within {within:?}{}", meanwhile(*.bytes))]
-    TooLate { within: Duration, bytes: usize },
+    #[error("the connection was closed within the answer: {0}")]
+    Cut(Progress),
+    /// `bytes` are of any layer; what is known of the answer itself is its `progress`.
+    #[error("the answer was not complete within {within:?}{}", meanwhile(*.bytes, *.progress))]
+    TooLate { within: Duration, bytes: usize, progress: Option<Progress> },
     #[error("the answer has no end: more than {ANSWER_BYTES_MAX} bytes came without a whole one")]
     TooLong,
     #[error("the answer has a body of {0} bytes or more, and no more than {ANSWER_BYTES_MAX} are read")]
     Announced(u64),
     #[error("interrupted")]
     Interrupted,
-    #[error("TLS: {0}")]
-    Tls(Box<rustls::Error>),
-    #[error("the connection was closed within the TLS handshake")]
-    NotSecured,
-    #[error("ALPN chose {got} instead of {wanted}")]
-    Alpn { wanted: Protocol, got: Box<str> },
+    #[error(transparent)]
+    Tls(#[from] Box<TlsError>),
     #[error("HTTP/2: {0}")]
     Http2(Box<str>),
+    #[error(transparent)]
+    NotHttp2(#[from] NotHttp2),
+}
+
+/// What came in the place of the first frame of HTTP/2.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the server does not speak HTTP/2 there: it sent `{}`", .got.escape_ascii())]
+pub struct NotHttp2 {
+    pub got: Vec<u8>,
 }
 
 /// What came in vain, which tells a server that floods from one that is silent.
-fn meanwhile(bytes: usize) -> String {
-    match bytes {
-        0 => String::new(),
-        1 => ": 1 byte came".to_owned(),
-        bytes => format!(": {bytes} bytes came"),
+fn meanwhile(bytes: usize, progress: Option<Progress>) -> String {
+    match (progress, bytes) {
+        (Some(Progress::Nothing), _) | (None, 0) => String::new(),
+        (Some(progress), _) => format!(": {progress}"),
+        (None, 1) => ": 1 byte came".to_owned(),
+        (None, bytes) => format!(": {bytes} bytes came"),
+    }
+}
+
+impl AskError {
+    /// The same of an answer of which so much had come.
+    pub(super) fn after(self, progress: Progress) -> AskError {
+        match self {
+            AskError::TooLate { within, bytes, .. } => {
+                AskError::TooLate { within, bytes, progress: Some(progress) }
+            }
+            other => other,
+        }
+    }
+}
+
+impl From<TlsError> for AskError {
+    fn from(error: TlsError) -> AskError {
+        AskError::Tls(Box::new(error))
     }
 }
 
 impl From<rustls::Error> for AskError {
     fn from(error: rustls::Error) -> AskError {
-        AskError::Tls(Box::new(error))
+        TlsError::from(error).into()
     }
 }
 

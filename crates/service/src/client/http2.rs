@@ -19,10 +19,13 @@ use h2::{
 };
 use http::response::Parts;
 use rustix::event::PollFlags;
-use tare_load::{Endpoint, Exchange, http1::Response};
+use tare_load::{
+    Endpoint, Exchange,
+    http1::{Progress, Response},
+};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::{ANSWER_BYTES_MAX, AskError, Channel, ClientConnection, Deadline, translate};
+use super::{ANSWER_BYTES_MAX, AskError, Channel, ClientConnection, Deadline, NotHttp2, translate};
 
 type Data = Cursor<Vec<u8>>;
 
@@ -66,7 +69,7 @@ impl Http2Connection {
         builder.enable_push(false).max_header_list_size(HEAD_BYTES_MAX);
         let mut handshake = Box::pin(builder.handshake::<_, Data>(wire.clone()));
         let opened = wire.until(deadline, |context| handshake.as_mut().poll(context))?;
-        let (sender, connection) = opened.map_err(|error| failed(&error))?;
+        let (sender, connection) = opened.map_err(|error| wire.because(failed(&error)))?;
         Ok(Http2Connection { wire, connection, sender, scheme: channel.scheme() })
     }
 
@@ -85,7 +88,7 @@ impl Http2Connection {
                 ready => ready.map_err(|error| failed(&error)),
             }
         })?;
-        ready?;
+        ready.map_err(|error| wire.because(error))?;
         let (head, mut stream) =
             self.sender.send_request(request, body.is_none()).map_err(|error| failed(&error))?;
         if let Some(body) = body {
@@ -103,13 +106,20 @@ impl Http2Connection {
     /// As [`AskError`] says.
     pub(crate) fn answer(&mut self, awaited: &mut Awaited, deadline: Deadline) -> Result<Response, AskError> {
         let Http2Connection { wire, connection, .. } = self;
-        wire.until(deadline, |context| {
+        let answer = wire.until(deadline, |context| {
             let ended = Pin::new(&mut *connection).poll(context);
             match awaited.poll(context) {
                 Poll::Pending if ended.is_ready() => Poll::Ready(Err(AskError::Closed)),
                 answer => answer,
             }
-        })?
+        });
+        match answer {
+            Ok(answer) => answer.map_err(|error| wire.because(error)),
+            Err(error) => Err(match awaited.progress() {
+                Some(progress) => error.after(progress),
+                None => error,
+            }),
+        }
     }
 
     /// Sends a request and reads the whole answer.
@@ -129,6 +139,13 @@ impl Http2Connection {
 }
 
 impl Awaited {
+    /// How much of it came, once its head did.
+    fn progress(&self) -> Option<Progress> {
+        let (head, _) = self.came.as_ref()?;
+        let (status, bytes) = (head.status.as_u16(), self.body.len() as u64);
+        Some(Progress::Body { status, bytes, announced: length(head) })
+    }
+
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Response, AskError>> {
         loop {
             let Some((head, stream)) = &mut self.came else {
@@ -165,8 +182,11 @@ impl Awaited {
 
 /// The length that the head promises, if it is more than is read.
 fn announced(head: &Parts) -> Option<u64> {
-    let length = head.headers.get(http::header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()?;
-    (length > ANSWER_BYTES_MAX as u64).then_some(length)
+    length(head).filter(|length| *length > ANSWER_BYTES_MAX as u64)
+}
+
+fn length(head: &Parts) -> Option<u64> {
+    head.headers.get(http::header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 /// An error of `h2`: of the connection below it, or of what came over it.
@@ -242,6 +262,17 @@ impl PolledSocket {
             } else {
                 socket.wait(what, deadline)?;
             }
+        }
+    }
+
+    /// The error with what it comes from, where the first bytes show that something else is spoken: the first frame of a server is
+    /// SETTINGS, which is of type 4.
+    fn because(&self, error: AskError) -> AskError {
+        let socket = self.socket.borrow();
+        match socket.beginning() {
+            [_, _, _, 4, ..] | [] => error,
+            [_, _, _, _, ..] => NotHttp2 { got: socket.beginning().to_vec() }.into(),
+            _ => error,
         }
     }
 

@@ -10,6 +10,7 @@ pub(crate) mod front;
 #[cfg(test)]
 mod hostile;
 mod http2;
+mod spoken;
 mod tls;
 mod translate;
 
@@ -30,13 +31,14 @@ use rustix::{
 use rustls::{ClientConfig, pki_types::ServerName};
 use tare_host::signals;
 use tare_load::{
-    Endpoint, Exchange,
-    http1::{Response, ResponseReader},
+    Endpoint, Exchange, TlsError,
+    http1::{Malformed, Response, ResponseReader},
 };
 
 pub use channel::{Channel, Trusts};
-pub use error::AskError;
+pub use error::{AskError, NotHttp2};
 pub(crate) use http2::{Awaited, Http2Connection};
+pub use spoken::Spoken;
 pub use tls::Secured;
 use tls::Tls;
 pub(crate) use tls::client_hello;
@@ -51,6 +53,8 @@ pub const ANSWER_BYTES_MAX: usize = 16 << 20;
 const CHUNK_BYTES: usize = 64 * 1024;
 /// About one record of TLS.
 const RECORD_BYTES: usize = 17 * 1024;
+/// How much of the beginning of what came is kept.
+const BEGINNING_BYTES: usize = 64;
 /// A signal may come just before a wait begins, and is then seen this much later.
 const INTERRUPT_SEEN_WITHIN: Duration = Duration::from_millis(100);
 /// How long the full queue of a Unix socket is left alone.
@@ -76,7 +80,8 @@ impl Deadline {
             return Err(AskError::Interrupted);
         }
         let left = self.at.saturating_duration_since(Instant::now());
-        if left.is_zero() { Err(AskError::TooLate { within: self.patience, bytes }) } else { Ok(left) }
+        let too_late = AskError::TooLate { within: self.patience, bytes, progress: None };
+        if left.is_zero() { Err(too_late) } else { Ok(left) }
     }
 }
 
@@ -89,6 +94,8 @@ pub struct ClientConnection {
     /// Records that the socket would not take yet.
     unsent: Vec<u8>,
     came: Came,
+    /// The first bytes of what came, without TLS: they tell what is spoken there.
+    beginning: Vec<u8>,
 }
 
 /// What was read before the deadline that is kept now: a new one begins a new count.
@@ -117,8 +124,14 @@ impl ClientConnection {
             // Each write is a segment of its own: what is cut on purpose must arrive as it was cut.
             sockopt::set_tcp_nodelay(&socket, true)?;
         }
-        let (chunk, unsent) = (vec![0; CHUNK_BYTES].into(), Vec::new());
-        let mut connection = ClientConnection { socket, chunk, tls: None, unsent, came: Came::default() };
+        let mut connection = ClientConnection {
+            socket,
+            chunk: vec![0; CHUNK_BYTES].into(),
+            tls: None,
+            unsent: Vec::new(),
+            came: Came::default(),
+            beginning: Vec::new(),
+        };
         loop {
             match net::connect(&connection.socket, &address) {
                 Ok(()) => return Ok(connection),
@@ -147,14 +160,14 @@ impl ClientConnection {
         let connection = ClientConnection::open(endpoint, deadline)?;
         let Some(config) = channel.tls() else { return Ok(connection) };
         let secured = connection.secure(config, channel.server_name(), deadline)?;
-        let alpn = secured.secured().and_then(|secured| secured.alpn);
-        let wanted = channel.protocol;
-        match alpn {
-            Some(chosen) if Some(&*chosen) != wanted.alpn() => {
-                Err(AskError::Alpn { wanted, got: String::from_utf8_lossy(&chosen).into() })
-            }
-            None if wanted.is_http2() => Err(AskError::Alpn { wanted, got: "nothing".into() }),
-            _ => Ok(secured),
+        let chosen = secured.secured().and_then(|secured| secured.alpn);
+        let wanted = channel.protocol.alpn().unwrap_or_default();
+        // A server that knows no ALPN speaks HTTP/1.1.
+        let is_right = chosen.as_deref().map_or(!channel.protocol.is_http2(), |chosen| chosen == wanted);
+        let word = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+        match is_right {
+            true => Ok(secured),
+            false => Err(TlsError::Alpn { wanted: word(wanted), chosen: chosen.as_deref().map(word) }.into()),
         }
     }
 
@@ -174,7 +187,7 @@ impl ClientConnection {
             self.flush(deadline)?;
             self.wait(PollFlags::IN, deadline)?;
             match receive(&self.socket, &mut self.chunk)? {
-                Some(0) => return Err(AskError::NotSecured),
+                Some(0) => return Err(TlsError::ClosedInHandshake.into()),
                 Some(count) => {
                     self.came.bytes += count;
                     let read = tls.feed(&self.chunk[..count], &mut self.unsent);
@@ -289,6 +302,18 @@ impl ClientConnection {
     /// As much as is there and fits into `into`, out of its records with TLS. It asks the socket once: records may have no text and
     /// no end, and whoever waits for more looks at the clock.
     pub(crate) fn read_now(&mut self, into: &mut [u8]) -> Result<Option<usize>, AskError> {
+        let read = self.read_text(into)?;
+        let room = BEGINNING_BYTES.saturating_sub(self.beginning.len());
+        self.beginning.extend_from_slice(&into[..read.unwrap_or(0).min(room)]);
+        Ok(read)
+    }
+
+    /// The first bytes of what came.
+    pub(crate) fn beginning(&self) -> &[u8] {
+        &self.beginning
+    }
+
+    fn read_text(&mut self, into: &mut [u8]) -> Result<Option<usize>, AskError> {
         let Some(tls) = &mut self.tls else {
             let received = receive(&self.socket, into)?;
             self.came.bytes += received.unwrap_or(0);
@@ -319,17 +344,24 @@ impl ClientConnection {
     /// # Errors
     /// As [`AskError`] says.
     pub fn ask(&mut self, exchange: &Exchange, deadline: Deadline) -> Result<Response, AskError> {
-        self.send(&exchange.request, deadline)?;
+        if let Err(error) = self.send(&exchange.request, deadline) {
+            return Err(self.last_word().unwrap_or(error));
+        }
         let (mut bytes, mut reader) = (Vec::new(), ResponseReader::new(exchange.is_head));
         loop {
-            let count = self.receive(&mut bytes, deadline)?;
-            if count == 0 && !reader.has_begun() {
-                return Err(AskError::Closed);
+            let received = self.receive(&mut bytes, deadline);
+            match received.map_err(|error| error.after(reader.progress()))? {
+                0 if !reader.has_begun() => return Err(AskError::Closed),
+                0 => {
+                    let progress = reader.progress();
+                    return reader.end().ok().flatten().ok_or(AskError::Cut(progress));
+                }
+                _ => {}
             }
-            if count == 0 {
-                return reader.end()?.ok_or(AskError::Closed);
-            }
-            if let Some((response, _)) = reader.read(&bytes)? {
+            let read = reader.read(&bytes).map_err(|error| reader.malformed(error, &bytes))?;
+            if let Some((response, used)) = read {
+                let rest = bytes.split_off(used);
+                self.ensure_quiet(&response, exchange.is_head, rest)?;
                 return Ok(response);
             }
             // What can never be read whole is not waited for.
@@ -338,6 +370,30 @@ impl ClientConnection {
             }
             reader.forget(&mut bytes);
         }
+    }
+
+    /// An answer that a load would refuse is none: nothing may have come behind it.
+    ///
+    /// # Errors
+    /// Something did. What is still on its way is not waited for.
+    pub fn ensure_quiet(
+        &mut self,
+        response: &Response,
+        is_to_head: bool,
+        mut behind: Vec<u8>,
+    ) -> Result<(), AskError> {
+        // How the connection ends is not of this answer.
+        let _end = self.receive_now(&mut behind);
+        match behind.as_slice() {
+            [] => Ok(()),
+            behind => Err(Malformed::left_over(response.status, is_to_head, behind).into()),
+        }
+    }
+
+    /// What TLS says of a connection that takes no more: its alert came before.
+    fn last_word(&mut self) -> Option<AskError> {
+        self.tls.as_ref()?;
+        self.receive_now(&mut Vec::new()).err().filter(|error| matches!(error, AskError::Tls(_)))
     }
 
     /// The time that is left to read in. There is none once too much came, nor after an interrupt.
@@ -397,153 +453,4 @@ pub fn ask_in(
 }
 
 #[cfg(test)]
-mod tests {
-    use std::{
-        io::{self, Read, Write},
-        net::{Shutdown, TcpListener, TcpStream},
-        os::unix::net::UnixListener,
-        thread::JoinHandle,
-    };
-
-    use proptest::prelude::*;
-
-    use super::{hostile::exchange, *};
-
-    const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-    const LONG: Duration = Duration::from_secs(20);
-
-    /// What is found at a server that answers so, whatever it is sent.
-    fn asked(
-        patience: Duration,
-        answer: impl FnOnce(TcpStream) + Send + 'static,
-    ) -> (Result<Response, AskError>, JoinHandle<()>) {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let endpoint = Endpoint::Tcp(listener.local_addr().unwrap());
-        let server = std::thread::spawn(move || answer(listener.accept().unwrap().0));
-        let deadline = Deadline::after(patience);
-        let mut connection = ClientConnection::open(&endpoint, deadline).unwrap();
-        (connection.ask(&exchange(), deadline), server)
-    }
-
-    /// At a server that sends these chunks and closes.
-    fn answered(chunks: &[&[u8]]) -> Result<Response, AskError> {
-        let chunks: Vec<Vec<u8>> = chunks.iter().map(|chunk| chunk.to_vec()).collect();
-        let (found, server) = asked(LONG, move |mut stream| {
-            let mut request = vec![0; exchange().request.len()];
-            stream.read_exact(&mut request).unwrap();
-            assert_eq!(request, exchange().request);
-            stream.set_nodelay(true).unwrap();
-            chunks.iter().for_each(|chunk| stream.write_all(chunk).unwrap());
-            stream.shutdown(Shutdown::Write).unwrap();
-        });
-        server.join().unwrap();
-        found
-    }
-
-    #[test]
-    fn an_answer_ends_with_its_body_or_with_the_connection() {
-        assert_eq!(answered(&[ANSWER, b"more"]).unwrap().body, b"ok");
-        let until_close = answered(&[b"HTTP/1.1 200 OK\r\n\r\n", b"o", b"k"]).unwrap();
-        assert_eq!(until_close.body, b"ok");
-        for chunks in [&[][..], &[&ANSWER[..ANSWER.len() - 1]]] {
-            let error = answered(chunks).unwrap_err();
-            assert!(matches!(error, AskError::Closed | AskError::NotHttp(_)), "{error}");
-        }
-        assert!(matches!(answered(&[b"SSH-2.0-x\r\n\r\n"]), Err(AskError::NotHttp(_))));
-    }
-
-    /// Sends the beginning, and then the same for ever.
-    fn without_end(mut stream: TcpStream, begin: &[u8], more: &[u8], pause: Duration) {
-        let mut sent = stream.write_all(begin);
-        while sent.is_ok() {
-            std::thread::sleep(pause);
-            sent = stream.write_all(more);
-        }
-    }
-
-    #[test]
-    fn an_answer_without_an_end_has_one_size_for_all_of_it() {
-        let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-        for (begin, more) in [
-            (&b"HTTP/1.1 200 OK\r\n\r\n"[..], vec![b'x'; 1 << 16]),
-            (chunked, b"1\r\nx\r\n".repeat(1 << 13)),
-            (b"", b"HTTP/1.1 100 Continue\r\n\r\n".repeat(1 << 11)),
-        ] {
-            let began = Instant::now();
-            let (found, server) =
-                asked(LONG, move |stream| without_end(stream, begin, &more, Duration::ZERO));
-            assert!(matches!(found, Err(AskError::TooLong)), "{found:?}");
-            assert!(began.elapsed() < LONG);
-            server.join().unwrap();
-        }
-    }
-
-    #[test]
-    fn an_answer_that_comes_byte_by_byte_has_one_deadline_for_all_of_it() {
-        let began = Instant::now();
-        let patience = Duration::from_millis(300);
-        let (found, server) = asked(patience, |stream| {
-            without_end(stream, b"HTTP/1.1 200 OK\r\nX: ", b"x", Duration::from_millis(20))
-        });
-        assert!(matches!(found, Err(AskError::TooLate { within, .. }) if within == patience), "{found:?}");
-        assert!((patience..LONG).contains(&began.elapsed()));
-        server.join().unwrap();
-    }
-
-    #[test]
-    fn a_server_that_reads_nothing_is_not_waited_for() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let deadline = Deadline::after(Duration::from_millis(200));
-        let mut connection =
-            ClientConnection::open(&listener.local_addr().unwrap().into(), deadline).unwrap();
-        let sent = connection.send(&vec![b'x'; 64 << 20], deadline);
-        assert!(matches!(sent, Err(AskError::TooLate { .. })), "{sent:?}");
-    }
-
-    #[test]
-    fn a_unix_socket_is_asked_as_any_other_and_its_full_queue_is_not_waited_for() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("socket");
-        let listener = UnixListener::bind(&path).unwrap();
-        let endpoint = Endpoint::Unix(path);
-        let mut connection = ClientConnection::open(&endpoint, Deadline::after(LONG)).unwrap();
-        listener.accept().unwrap().0.write_all(ANSWER).unwrap();
-        assert_eq!(
-            connection.ask(&exchange(), Deadline::after(LONG)).unwrap_err().to_string(),
-            "Broken pipe (os error 32)"
-        );
-        let mut waiting = Vec::new();
-        rustix::net::listen(&listener, 0).unwrap();
-        let refused = loop {
-            match ClientConnection::open(&endpoint, Deadline::after(Duration::from_millis(50))) {
-                Ok(connection) => waiting.push(connection),
-                Err(error) => break error,
-            }
-        };
-        assert!(matches!(refused, AskError::TooLate { .. }), "{refused}");
-    }
-
-    #[test]
-    fn where_nothing_listens_there_is_no_connection() {
-        let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let refused = ClientConnection::open(&gone.into(), Deadline::after(LONG)).unwrap_err();
-        assert!(matches!(&refused, AskError::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused));
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
-        #[test]
-        fn an_answer_may_come_in_any_pieces(sizes in proptest::collection::vec(1_usize..9, 1..40)) {
-            let (mut chunks, mut rest) = (Vec::new(), ANSWER);
-            for size in sizes.iter().cycle() {
-                let (chunk, behind) = rest.split_at(rest.len().min(*size));
-                chunks.push(chunk);
-                rest = behind;
-                if rest.is_empty() {
-                    break;
-                }
-            }
-            prop_assert_eq!(answered(&chunks).unwrap().body, b"ok");
-        }
-    }
-}
+mod tests;

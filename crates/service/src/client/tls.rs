@@ -8,6 +8,7 @@ use std::{
 };
 
 use rustls::{ClientConfig, pki_types::ServerName};
+use tare_load::TlsError;
 
 use super::AskError;
 
@@ -15,6 +16,9 @@ use super::AskError;
 #[derive(Debug)]
 pub(super) struct Tls {
     session: rustls::ClientConnection,
+    /// The first bytes of the server, until it is known whether they are TLS.
+    beginning: Vec<u8>,
+    is_tls: bool,
     /// What was read out of records. The session itself has room for one, and more may come together.
     text: VecDeque<u8>,
 }
@@ -39,7 +43,8 @@ pub(crate) fn client_hello(config: Arc<ClientConfig>, name: IpAddr) -> Result<Ve
 impl Tls {
     /// With the name that the certificate of the server must be for.
     pub(super) fn new(config: Arc<ClientConfig>, name: ServerName<'static>) -> Result<Tls, AskError> {
-        Ok(Tls { session: rustls::ClientConnection::new(config, name)?, text: VecDeque::new() })
+        let session = rustls::ClientConnection::new(config, name)?;
+        Ok(Tls { session, beginning: Vec::new(), is_tls: false, text: VecDeque::new() })
     }
 
     pub(super) fn is_handshaking(&self) -> bool {
@@ -71,6 +76,11 @@ impl Tls {
 
     /// Reads what came, and makes what must be answered to it.
     pub(super) fn feed(&mut self, mut bytes: &[u8], records: &mut Vec<u8>) -> Result<(), AskError> {
+        if !self.is_tls {
+            self.beginning.extend_from_slice(bytes);
+            TlsError::of_first_bytes(&self.beginning).map_or(Ok(()), Err)?;
+            self.is_tls = self.beginning.len() > 1;
+        }
         while !bytes.is_empty() {
             self.session.read_tls(&mut bytes)?;
             let read = self.session.process_new_packets();
@@ -168,14 +178,15 @@ mod tests {
             opened.map(|_| ()).map_err(|error| error.to_string())
         };
         assert_eq!(open(&own, &[b"h2"]), Ok(()));
-        assert_eq!(open(&own, &[]), Err("ALPN chose nothing instead of h2".to_owned()));
+        assert_eq!(open(&own, &[]), Err("the server did not choose \"h2\" by ALPN, but nothing".to_owned()));
         let refused = open(&own, &[b"http/1.1"]).unwrap_err();
-        assert!(refused.contains("NoApplicationProtocol"), "{refused}");
+        assert!(refused.contains("no_application_protocol (120)"), "{refused}");
         let foreign = open(&channel(other.path(), Protocol::H2), &[b"h2"]).unwrap_err();
-        assert!(foreign.starts_with("TLS: invalid peer certificate"), "{foreign}");
+        assert!(foreign.contains("the certificate of the server is"), "{foreign}");
         let plain: Endpoint = echo().into();
         let deadline = Deadline::after(Duration::from_secs(20));
         let error = ClientConnection::open_in(&plain, &own, deadline).unwrap_err().to_string();
-        assert!(error.starts_with("TLS: "), "{error}");
+        // It sends the handshake of the client back, which begins as TLS does.
+        assert!(error.starts_with("the TLS handshake failed: "), "{error}");
     }
 }

@@ -44,7 +44,7 @@ pub(crate) use exchange::chunk;
 pub use exchange::{Filled, fixed_response};
 pub use expectation::HeaderRule;
 pub use json_path::{JsonPath, JsonPathError};
-pub(crate) use placeholder::LABEL_LENGTH_MAX;
+pub(crate) use placeholder::{BRACES, BRACES_PLACEHOLDER, LABEL_LENGTH_MAX};
 pub use placeholder::{Computed, Kind, Placeholder, PlaceholderError, Table, TableError, Template, Values};
 pub use row_set::RowSet;
 pub use sequence::{LoadablePart, Sequence};

@@ -7,7 +7,7 @@ use toml::Spanned;
 use super::error::{Lowered, Problem};
 use super::file::{ContractFile, RequestFile, ResponseFile};
 use super::plain_or::PlainOr;
-use super::{FORMAT, FORMAT_1_0, FORMAT_1_1};
+use super::{BRACES_PLACEHOLDER, FORMAT, FORMAT_1_0, FORMAT_1_1};
 
 /// How a wildcard begins.
 const WILDCARD: &str = "{{any";
@@ -80,7 +80,14 @@ fn request_since_1_2(request: &RequestFile) -> Found {
         .or_else(|| at(any_row.as_ref(), "\"any-row\""))
         .or_else(|| at(rows.keys().next(), "\"rows\""))
         .or_else(|| at(encoding.as_ref(), "\"encoding\""))
+        .or_else(|| at(braces(request), BRACES_PLACEHOLDER))
         .or_else(|| request.statements.map(|_| (request.name.span(), "\"statements\"")))
+}
+
+/// A text of the request in which braces stand for themselves.
+fn braces(request: &RequestFile) -> Option<&Spanned<String>> {
+    let all = std::iter::once(&request.path).chain(request.headers.values()).chain(&request.body);
+    all.into_iter().find(|text| text.get_ref().contains(BRACES_PLACEHOLDER))
 }
 
 #[cfg(test)]
@@ -90,7 +97,7 @@ mod tests {
     use crate::contract::Contract;
 
     /// What only a newer format has: before the requests, in a request, in its answer.
-    const NEWER: [(&str, &str, &str, &str); 9] = [
+    const NEWER: [(&str, &str, &str, &str); 10] = [
         ("exchanges = 3", "", "", "\"exchanges\""),
         (
             "[data.t]\nrows = 1\nkey = \"id\"\ncolumns = { id = \"{{row}}\" }",
@@ -106,6 +113,7 @@ mod tests {
             "\"backing\"",
         ),
         ("", "statements = { reads = 1 }", "", "\"statements\""),
+        ("", "body = \"{{braces}}\"", "", "{{braces}}"),
         ("", "load = false\n[request.otherwise]\nstatus = 404", "", "\"otherwise\""),
         ("", "", "html = \"<p>\"", "\"html\""),
         ("", "", "body = \"a\"\nencoding = [\"gzip\"]", "\"encoding\""),

@@ -21,6 +21,11 @@ pub use table::{Table, TableError};
 pub(crate) use values::LABEL_LENGTH_MAX;
 pub use values::Values;
 
+/// Where a placeholder begins.
+pub(crate) const BRACES: &str = "{{";
+/// What stands in a text for these braces themselves.
+pub(crate) const BRACES_PLACEHOLDER: &str = "{{braces}}";
+const BRACES_WORD: &str = "braces";
 const NUMBER_MAX: u64 = 999_999_999;
 /// The largest integer that a JSON reader with floating-point numbers keeps exactly.
 const NUMBER_EXACT_MAX: u64 = (1 << 53) - 1;
@@ -144,6 +149,15 @@ pub enum PlaceholderError {
     Column { table: String, column: String, suggestion: String },
 }
 
+/// Joins it to the literal before it.
+fn push_literal(parts: &mut Vec<Part>, text: &str) {
+    match parts.last_mut() {
+        _ if text.is_empty() => {}
+        Some(Part::Literal(before)) => before.push_str(text),
+        _ => parts.push(Part::Literal(text.to_owned())),
+    }
+}
+
 impl Template {
     /// Parses the placeholders in `text`.
     ///
@@ -160,17 +174,16 @@ impl Template {
     pub(super) fn parse_in(text: &str, scope: Scope) -> Result<Template, PlaceholderError> {
         let mut parts = Vec::new();
         let mut rest = text;
-        while let Some((before, after)) = rest.split_once("{{") {
+        while let Some((before, after)) = rest.split_once(BRACES) {
             let (inside, behind) = after.split_once("}}").ok_or(PlaceholderError::Open)?;
-            if !before.is_empty() {
-                parts.push(Part::Literal(before.to_owned()));
+            push_literal(&mut parts, before);
+            match inside {
+                BRACES_WORD => push_literal(&mut parts, BRACES),
+                inside => parts.push(Part::parse(inside, scope)?),
             }
-            parts.push(Part::parse(inside, scope)?);
             rest = behind;
         }
-        if !rest.is_empty() {
-            parts.push(Part::Literal(rest.to_owned()));
-        }
+        push_literal(&mut parts, rest);
         Ok(Template { parts })
     }
 

@@ -16,7 +16,7 @@ use std::{
 
 use tare_host::foreign;
 
-use crate::catalogue::Step;
+use crate::{catalogue::Step, document};
 
 /// One way to start the service.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -63,7 +63,7 @@ const FOREIGN: [&str; 8] =
 fn text(folder: &Path, name: &str) -> Option<String> {
     let path = folder.join(name);
     let size = path.metadata().ok()?.len();
-    (size <= SOURCE_BYTES_MAX).then(|| fs::read_to_string(path).ok()).flatten()
+    (size <= SOURCE_BYTES_MAX).then(|| document::read(&path).ok()).flatten()
 }
 
 /// The files below `folder` with this ending, relative to it, nearest first.

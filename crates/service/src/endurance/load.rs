@@ -19,8 +19,8 @@ const CROWD_REQUESTS_EACH: u64 = 100;
 pub(super) const WITHIN: Duration = Duration::from_secs(30);
 /// Longer than a request may take: each ends as answered or failed, none as unknown.
 const DRAIN: Duration = Duration::from_secs(6);
-/// How often it is looked whether something has failed.
-const INTERVAL: Duration = Duration::from_millis(100);
+/// How often it is looked whether something has failed, and how much memory the service has.
+const INTERVAL: Duration = Duration::from_millis(50);
 
 pub(super) fn long_connection(trial: &EnduranceTrial<'_>) -> StageResult {
     let wanted = Wanted { requests: LONG_REQUESTS, connections: Some(1), within: WITHIN };
@@ -74,6 +74,7 @@ fn until_one_fails(
     let over = Arc::new(AtomicBool::new(false));
     generator.run_watched(load, &over, &mut |interval| {
         let tally = &interval.measures.tally;
+        trial.memory.add(tally.answered, trial);
         let failed = tally.failed.total() + tally.connection_failed.total() > 0;
         if failed || trial.interrupt.load(Ordering::Relaxed) {
             over.store(true, Ordering::Relaxed);

@@ -6,6 +6,7 @@
 
 mod judge;
 mod load;
+mod memory;
 mod sigterm;
 mod stage;
 mod text;
@@ -16,6 +17,7 @@ use std::time::Instant;
 
 pub use stage::{Endurance, Figures, Stage, StageResult};
 
+use memory::MemoryCourse;
 use tare_host::process::Sandbox;
 use tare_load::{Connections, Generator};
 
@@ -57,8 +59,9 @@ pub fn run(
         sandbox: &Sandbox::default(),
     };
     let ready = launch::launch(service, &settings, supervisor, folder, "endure")?;
-    let trial =
-        EnduranceTrial { service, contract, threads: service_settings.threads, seed, ready, interrupt };
+    let memory = MemoryCourse::default();
+    let threads = service_settings.threads;
+    let trial = EnduranceTrial { service, contract, threads, seed, ready, interrupt, memory };
     Ok(Endurance { contract: contract.name.clone(), stages: trial.all() })
 }
 
@@ -79,6 +82,7 @@ struct EnduranceTrial<'a> {
     seed: u64,
     ready: Ready,
     interrupt: &'a Arc<AtomicBool>,
+    memory: MemoryCourse,
 }
 
 impl EnduranceTrial<'_> {
@@ -112,6 +116,11 @@ impl EnduranceTrial<'_> {
         {
             // What has stopped in any stage stands still after the last one. It takes a second, and breaks nothing else.
             result.fail_too(format!("wrong after it: {reason}"));
+        }
+        if stage == Stage::Crowd
+            && let Some(warning) = self.memory.warning()
+        {
+            result.warn_too(warning);
         }
         result
     }

@@ -110,6 +110,16 @@ impl StageResult {
         StageResult { stage, outcome: Outcome::Skipped(reason), note: None, figures: None }
     }
 
+    /// Beside whatever else is to be said.
+    pub(super) fn warn_too(&mut self, warning: String) {
+        self.outcome = match &self.outcome {
+            Outcome::Pass => Outcome::Warn(warning),
+            Outcome::Warn(earlier) => Outcome::Warn(format!("{earlier}; {warning}")),
+            Outcome::Fail(earlier) => Outcome::Fail(format!("{earlier}; {warning}")),
+            Outcome::Skipped(reason) => Outcome::Skipped(reason.clone()),
+        };
+    }
+
     /// Beside whatever else was wrong.
     pub(super) fn fail_too(&mut self, reason: String) {
         self.outcome = Outcome::Fail(match &self.outcome {

@@ -49,8 +49,14 @@ fn a_service_of_no_ecosystem_has_its_manifest_and_its_program() {
     fs::write(service.folder.join("build/service"), "12345").unwrap();
     let cost = Cost { seconds: 1.5, ..Cost::default() };
     let (content, version) = ("c".to_owned(), "1.0".to_owned());
-    let built =
-        read(Some(&Entry { content, version, cost, folder: service.folder.clone(), sources: Vec::new() }));
+    let built = read(Some(&Entry {
+        content,
+        files: None,
+        version,
+        cost,
+        folder: service.folder.clone(),
+        sources: Vec::new(),
+    }));
     assert_eq!(built.artefact_bytes, Some(5));
     assert_eq!(built.build, Some(cost));
 }

@@ -1,9 +1,20 @@
 //! What all answers to one request have in common, as a contract says it.
 
+use jiff::Timestamp;
 use serde::Serialize;
-use tare_load::{http1::Response, pattern::JsonPattern};
+use tare_load::{
+    exchange::{BodyShape, ExpectedBody},
+    http1::Response,
+    pattern::JsonPattern,
+    text_pattern::TextPattern,
+};
 
-use super::{LearnError, Question, Required, varying};
+use super::{
+    LearnError, Question, Required,
+    moving::{AnswerContext, Varying},
+    prose, varying,
+};
+use crate::contract::BRACES;
 
 /// From this status on an answer is an error.
 const ERROR_STATUS: u16 = 400;
@@ -20,16 +31,23 @@ pub(crate) struct LearnedAnswer {
     pub json: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     extra: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matches: Option<String>,
     #[serde(skip)]
-    wildcards: usize,
+    varying: Vec<Varying>,
 }
 
 impl LearnedAnswer {
     pub(crate) fn of_status(status: u16) -> LearnedAnswer {
-        LearnedAnswer { status, body: None, json: None, extra: None, wildcards: 0 }
+        LearnedAnswer { status, body: None, json: None, extra: None, matches: None, varying: Vec::new() }
     }
 
-    pub(crate) fn common(asked: &Question, answers: &[Response]) -> Result<LearnedAnswer, LearnError> {
+    /// What the answers to a request have in common that came about `now`, if that is known.
+    pub(crate) fn common(
+        asked: &Question,
+        answers: &[Response],
+        now: Option<Timestamp>,
+    ) -> Result<LearnedAnswer, LearnError> {
         let Some(first) = answers.first() else { return Ok(LearnedAnswer::of_status(200)) };
         let status = first.status;
         if let Some(other) = answers.iter().find(|answer| answer.status != status) {
@@ -40,56 +58,96 @@ impl LearnedAnswer {
             let body = quoted.escape_ascii().to_string();
             return Err(LearnError::Refused { asked: asked.clone(), status, body });
         }
-        let is_same = answers.iter().all(|answer| answer.body == first.body);
         // Braces of the service's own would be read as placeholders.
-        let has_braces = |answer: &Response| answer.body.windows(2).any(|two| two == b"{{");
-        Ok(match std::str::from_utf8(&first.body) {
-            _ if asked.method == "HEAD" || answers.iter().any(has_braces) => LearnedAnswer::of_status(status),
-            Ok(text) if is_same => {
-                LearnedAnswer { body: Some(text.to_owned()), ..LearnedAnswer::of_status(status) }
-            }
-            _ => LearnedAnswer::pattern(status, answers),
-        })
+        let has_braces = |answer: &Response| answer.body.windows(2).any(|two| two == BRACES.as_bytes());
+        if asked.method == "HEAD" || asked.varies() || answers.iter().any(has_braces) {
+            return Ok(LearnedAnswer::of_status(status));
+        }
+        Ok(LearnedAnswer::of_bodies(status, answers, &AnswerContext { now, sent: &asked.texts() }))
     }
 
-    /// The JSON that the answers have in common; if there is none, their status.
-    fn pattern(status: u16, answers: &[Response]) -> LearnedAnswer {
-        let values = answers.iter().map(|answer| serde_json::from_slice(&answer.body).ok());
-        let common = values.collect::<Option<Vec<_>>>().and_then(|values| varying::pattern_of(&values));
-        common
-            .map_or(LearnedAnswer::of_status(status), |common| LearnedAnswer::like(status, &common.pattern()))
+    /// The narrowest that a contract can say of all of the bodies; if that is nothing, their status.
+    fn of_bodies(status: u16, answers: &[Response], context: &AnswerContext) -> LearnedAnswer {
+        let unknown = LearnedAnswer::of_status(status);
+        let texts = answers.iter().map(|answer| std::str::from_utf8(&answer.body).ok());
+        let Some(texts) = texts.collect::<Option<Vec<_>>>() else { return unknown };
+        let same = texts.first().filter(|first| texts.iter().all(|text| text == *first));
+        let fixed = same.map(|text| LearnedAnswer { body: Some((*text).to_owned()), ..unknown.clone() });
+        // What looks like a wildcard is none.
+        let is_plain = |text: &&&str| !text.contains("{{any");
+        let values = texts
+            .iter()
+            .map(|text| Some(text).filter(is_plain).and_then(|text| serde_json::from_str(text).ok()));
+        let moving = match values.collect::<Option<Vec<_>>>() {
+            Some(values) => varying::pattern_of(&values, context).map(|common| LearnedAnswer {
+                varying: common.varying.clone(),
+                ..LearnedAnswer::like(status, &common.pattern())
+            }),
+            None => prose::pattern_of(&texts, context).map(|prose| LearnedAnswer {
+                matches: Some(prose.pattern),
+                varying: prose.varying,
+                ..unknown.clone()
+            }),
+        };
+        match (moving, fixed) {
+            (Some(moving), None) => moving,
+            (Some(moving), Some(_)) if !moving.varying.is_empty() => moving,
+            (_, Some(fixed)) => fixed,
+            (None, None) => unknown,
+        }
     }
 
     /// JSON that fits a pattern.
     pub(crate) fn like(status: u16, pattern: &JsonPattern) -> LearnedAnswer {
+        let text = pattern.to_string();
         LearnedAnswer {
-            json: Some(pattern.to_string()),
+            varying: serde_json::from_str(&text).map(|value| varying::varying_of(&value)).unwrap_or_default(),
+            json: Some(text),
             extra: pattern.allows_extra().then_some("allow"),
-            wildcards: pattern.wildcards(),
             ..LearnedAnswer::of_status(status)
         }
     }
 
-    /// The one answer to a request that was seen. What is an identifier or an instant by its form changes for sure.
-    pub(crate) fn seen_once(asked: &Question, answer: &Response) -> Result<LearnedAnswer, LearnError> {
-        let common = LearnedAnswer::common(asked, std::slice::from_ref(answer))?;
-        let value = common.body.as_deref().and_then(|body| serde_json::from_str(body).ok());
-        let pattern = value.map(|value| JsonPattern::new(varying::without_moments(value), false));
-        Ok(match pattern.filter(|pattern| pattern.wildcards() > 0) {
-            Some(pattern) => LearnedAnswer::like(common.status, &pattern),
-            None => common,
-        })
+    /// What the body of an answer is compared with.
+    fn expected(&self) -> ExpectedBody {
+        let any = 0..=u64::MAX;
+        let value = |text: &String| serde_json::from_str::<serde_json::Value>(text).ok();
+        let pattern = |text: &String| TextPattern::new(text).ok();
+        match (&self.body, self.json.as_ref().and_then(value), self.matches.as_ref().and_then(pattern)) {
+            (Some(body), ..) => ExpectedBody::Exact(body.clone().into_bytes()),
+            (None, Some(value), _) if self.varying.is_empty() && self.extra.is_none() => {
+                ExpectedBody::json(value)
+            }
+            (None, Some(value), _) => ExpectedBody::Pattern(JsonPattern::new(value, self.extra.is_some())),
+            (None, None, Some(pattern)) => {
+                ExpectedBody::Shape(BodyShape { bytes: any, pattern: Some(pattern) })
+            }
+            (None, None, None) => ExpectedBody::Any,
+        }
     }
 
     pub(crate) fn required(&self) -> Required {
-        let status = self.status;
-        if self.wildcards > 0 || self.extra.is_some() {
-            return Required::Pattern { status, wildcards: self.wildcards };
+        let (status, varying) = (self.status, self.varying.clone());
+        match (&self.body, &self.json, &self.matches) {
+            (Some(body), ..) => Required::Body { status, bytes: body.len() },
+            (_, Some(_), _) if varying.is_empty() && self.extra.is_none() => Required::Json { status },
+            (_, Some(_), _) => Required::Pattern { status, varying },
+            (.., Some(_)) => Required::Text { status, varying },
+            (None, None, None) => Required::Status { status },
         }
-        match (&self.body, &self.json) {
-            (Some(body), _) => Required::Body { status, bytes: body.len() },
-            (None, Some(_)) => Required::Json { status },
-            (None, None) => Required::Status { status },
+    }
+}
+
+/// What the bodies have in common that came about `now` as answers to a request, for whoever writes no contract: they may be of any
+/// bytes. `sent` is what the request says.
+pub fn in_common(sent: &str, answers: &[Response], now: Timestamp) -> (ExpectedBody, Required) {
+    let Some(first) = answers.first() else { return (ExpectedBody::Any, Required::Status { status: 200 }) };
+    let (status, bytes) = (first.status, first.body.len());
+    let common = LearnedAnswer::of_bodies(status, answers, &AnswerContext { now: Some(now), sent });
+    match common.required() {
+        Required::Status { .. } if answers.iter().all(|answer| answer.body == first.body) => {
+            (ExpectedBody::Exact(first.body.clone()), Required::Body { status, bytes })
         }
+        required => (common.expected(), required),
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Learned, LearnedAnswer, Question};
 use tare_load::Protocol;
 
-use crate::contract::{CheckId, Contract, ContractError, FORMAT_1_1, Level};
+use crate::contract::{BRACES_PLACEHOLDER, CheckId, Contract, ContractError, FORMAT, FORMAT_1_1, Level};
 
 /// What a contract is made of.
 #[derive(Debug, Clone)]
@@ -15,6 +15,8 @@ pub(crate) struct Draft {
     pub name: String,
     pub title: String,
     pub requests: Vec<(Question, LearnedAnswer)>,
+    /// Whether it may be asked in each protocol, and not in plain HTTP/1.1 alone: then it is of a server that runs already.
+    pub in_each_protocol: bool,
 }
 
 impl Draft {
@@ -26,7 +28,7 @@ impl Draft {
         let text = self.text();
         let contract = Contract::parse(&text, Path::new(&format!("{}.toml", self.name)))?;
         let required = self.requests.into_iter().map(|(asked, answer)| (asked, answer.required()));
-        Ok(Learned { contract, text, required: required.collect(), start_up: None })
+        Ok(Learned { contract, text, required: required.collect(), redirects: Vec::new(), start_up: None })
     }
 
     fn text(&self) -> String {
@@ -35,6 +37,10 @@ impl Draft {
             format: &'a str,
             name: &'a str,
             title: &'a str,
+            #[serde(skip_serializing_if = "<[&str]>::is_empty")]
+            protocols: &'a [&'a str],
+            #[serde(skip_serializing_if = "std::ops::Not::not")]
+            tls: bool,
             checks: BTreeMap<&'a str, Level>,
             request: Vec<RequestText<'a>>,
         }
@@ -56,10 +62,16 @@ impl Draft {
         });
         let file = ContractText {
             // No newer one than it needs: an older Tare can read it.
-            format: FORMAT_1_1,
+            format: if self.requests.iter().any(|(asked, _)| has_braces(asked)) {
+                FORMAT
+            } else {
+                FORMAT_1_1
+            },
             name: &self.name,
             title: &self.title,
-            checks: checks(),
+            protocols: if self.in_each_protocol { &["http/1.1", "h2", "h2c"] } else { &[] },
+            tls: self.in_each_protocol,
+            checks: checks(self.in_each_protocol),
             request: requests.collect(),
         };
         toml::to_string(&file).expect("texts, numbers and tables are TOML")
@@ -77,14 +89,18 @@ impl Draft {
     }
 }
 
+fn has_braces(asked: &Question) -> bool {
+    asked.texts().contains(BRACES_PLACEHOLDER)
+}
+
 /// Only what a learned contract knows is checked: the answers, that connections are kept, and how the service ends.
-fn checks() -> BTreeMap<&'static str, Level> {
+fn checks(in_each_protocol: bool) -> BTreeMap<&'static str, Level> {
     let level = |check: CheckId| match check {
         CheckId::Response => Level::Require,
         CheckId::KeepAlive | CheckId::End => Level::Warn,
         _ => Level::Skip,
     };
-    let all =
-        CheckId::ALL.iter().filter(|check| check.concerns(Protocol::Http1) && **check != CheckId::Backing);
+    let is_made = |check: &&CheckId| in_each_protocol || check.concerns(Protocol::Http1);
+    let all = CheckId::ALL.iter().filter(|check| **check != CheckId::Backing).filter(is_made);
     all.map(|check| (check.name(), level(*check))).collect()
 }

@@ -4,12 +4,16 @@
 
 use std::collections::BTreeMap;
 
-use base64::{Engine, engine::general_purpose::STANDARD};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de::IgnoredAny};
+use serde_json::Value;
 use tare_load::http1::{Response, Version};
 
-use super::{LeftOut, Material, RecordError, url::origin_and_path};
-use crate::learn::{LearnedAnswer, Question};
+use post::{BASE64, HarPost, PostBody, of_base64};
+
+use super::{LeftOut, Material, RecordError, form, url::origin_and_path};
+use crate::learn::{CONTENT_TYPE, LearnedAnswer, Question};
+
+mod post;
 
 /// Headers that a client adds by itself, and that say nothing about what is asked for.
 const OF_CLIENTS: [&str; 21] = [
@@ -38,6 +42,7 @@ const OF_CLIENTS: [&str; 21] = [
 /// Parts of the names of headers whose values are secret.
 const SECRET: [&str; 6] = ["authorization", "cookie", "token", "secret", "key", "session"];
 const NOT_MODIFIED: u16 = 304;
+const NO_CONTENT: u16 = 204;
 
 /// As much of a HAR file as tells it from other documents.
 #[derive(Debug, Deserialize)]
@@ -59,53 +64,65 @@ struct File {
 
 #[derive(Deserialize)]
 struct Log {
-    entries: Vec<HarEntry>,
+    /// Each is read by itself, so that a wrong one is left out alone.
+    entries: Vec<Value>,
 }
 
 #[derive(Deserialize)]
 struct HarEntry {
     request: HarRequest,
-    response: HarAnswer,
+    /// Absent if none came.
+    response: Option<HarAnswer>,
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct HarRequest {
     method: String,
     url: String,
-    #[serde(default)]
-    headers: Vec<Header>,
-    #[serde(default, rename = "postData")]
-    post: Option<Post>,
+    #[serde(default, deserialize_with = "or_null")]
+    headers: Vec<Pair>,
+    #[serde(default, deserialize_with = "or_null")]
+    cookies: Vec<IgnoredAny>,
+    /// Some programs write the query here alone.
+    #[serde(default, deserialize_with = "or_null")]
+    query_string: Vec<Pair>,
+    post_data: Option<HarPost>,
+    /// Below 0 where it is not known.
+    body_size: Option<i64>,
 }
 
 #[derive(Deserialize)]
-struct Header {
+struct Pair {
     name: String,
+    #[serde(default, deserialize_with = "or_null")]
     value: String,
-}
-
-#[derive(Deserialize)]
-struct Post {
-    #[serde(default)]
-    text: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct HarAnswer {
     /// Below 0 or 0 if there was none.
     status: i64,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_null")]
+    headers: Vec<Pair>,
+    #[serde(default, deserialize_with = "or_null")]
     content: HarContent,
 }
 
 #[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct HarContent {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_null")]
+    mime_type: String,
     text: Option<String>,
-    #[serde(default)]
     encoding: Option<String>,
-    #[serde(default)]
-    size: i64,
+    /// Below 0 where it is not known.
+    size: Option<i64>,
+}
+
+/// Some programs write null where there is nothing.
+fn or_null<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(value: D) -> Result<T, D::Error> {
+    Ok(Option::deserialize(value)?.unwrap_or_default())
 }
 
 /// Reads the exchanges with one server: the one that was asked most often.
@@ -116,7 +133,16 @@ pub fn read(text: &str) -> Result<Material, RecordError> {
     let file: File = serde_json::from_str(text).map_err(|error| RecordError::Unknown(error.to_string()))?;
     let mut source = Material::default();
     let mut by_origin: BTreeMap<String, Vec<(String, HarEntry)>> = BTreeMap::new();
-    for entry in file.log.entries {
+    for (number, entry) in (1..).zip(file.log.entries) {
+        let entry = match serde_json::from_value::<HarEntry>(entry) {
+            Ok(entry) => entry,
+            Err(error) => {
+                source
+                    .left_out
+                    .push(LeftOut::NoExchange { number, reason: error.to_string().replace('`', "\"") });
+                continue;
+            }
+        };
         match origin_and_path(&entry.request.url).map(|(origin, path)| (origin.to_ascii_lowercase(), path)) {
             Some((origin, path)) => by_origin.entry(origin).or_default().push((path, entry)),
             None => source.left_out.push(LeftOut::NoUrl { url: entry.request.url }),
@@ -139,9 +165,13 @@ pub fn read(text: &str) -> Result<Material, RecordError> {
 fn take(entries: Vec<(String, HarEntry)>, source: &mut Material) {
     let mut asked: Vec<(Question, Vec<Response>)> = Vec::new();
     for (path, entry) in entries {
-        let question = entry.request.question(path, &mut source.left_out);
-        match entry.response.response(&question) {
-            Ok(answer) => match asked.iter_mut().find(|(known, _)| *known == question) {
+        let exchanged = entry.request.question(path, &mut source.left_out).and_then(|question| {
+            let asked = question.to_string();
+            let answer = entry.response.ok_or(LeftOut::NoAnswer { asked })?.response(&question)?;
+            Ok((question, answer))
+        });
+        match exchanged {
+            Ok((question, answer)) => match asked.iter_mut().find(|(known, _)| *known == question) {
                 Some((_, answers)) => answers.push(answer),
                 None => asked.push((question, vec![answer])),
             },
@@ -149,11 +179,7 @@ fn take(entries: Vec<(String, HarEntry)>, source: &mut Material) {
         }
     }
     for (question, answers) in asked {
-        let answer = match answers.as_slice() {
-            [once] => LearnedAnswer::seen_once(&question, once),
-            answers => LearnedAnswer::common(&question, answers),
-        };
-        match answer {
+        match LearnedAnswer::common(&question, &answers, None) {
             Ok(answer) => source.wanted.push((question, answer)),
             Err(error) => source.left_out.push(error.into()),
         }
@@ -161,32 +187,65 @@ fn take(entries: Vec<(String, HarEntry)>, source: &mut Material) {
 }
 
 impl HarRequest {
-    fn question(self, path: String, left_out: &mut Vec<LeftOut>) -> Question {
-        let mut question = Question {
-            method: self.method.to_ascii_uppercase(),
-            path,
-            body: self.post.and_then(|post| post.text).filter(|text| !text.is_empty()),
-            headers: Vec::new(),
-        };
-        for Header { name, value } in self.headers {
+    fn question(self, path: String, left_out: &mut Vec<LeftOut>) -> Result<Question, LeftOut> {
+        let mut path = path;
+        if !path.contains('?') && !self.query_string.is_empty() {
+            let pairs = self.query_string.iter().map(|pair| (pair.name.as_str(), pair.value.as_str()));
+            path = format!("{path}?{}", form::url_encoded(pairs));
+        }
+        let method = self.method.to_ascii_uppercase();
+        let mut question = Question { method, path, body: None, headers: Vec::new() };
+        let asked = question.to_string();
+        let bytes = self.body_bytes();
+        let has_cookie_header = self.headers.iter().any(|header| header.name.eq_ignore_ascii_case("cookie"));
+        if !self.cookies.is_empty() && !has_cookie_header {
+            left_out.push(LeftOut::Secret { asked: asked.clone(), header: "Cookie".to_owned() });
+        }
+        for Pair { name, value } in self.headers {
             let lower = name.to_ascii_lowercase();
             // A name with a colon is of HTTP/2, whose first line is made of headers.
             let is_of_client =
                 name.starts_with(':') || lower.starts_with("sec-") || OF_CLIENTS.contains(&&*lower);
-            if is_of_client || question.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(&name)) {
+            if is_of_client {
                 continue;
             }
-            match SECRET.iter().any(|part| lower.contains(part)) {
-                true => left_out.push(LeftOut::Secret { asked: question.to_string(), header: name }),
-                false => question.headers.push((name, value)),
+            let known = question.headers.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(&name));
+            match known {
+                _ if SECRET.iter().any(|part| lower.contains(part)) => {
+                    left_out.push(LeftOut::Secret { asked: asked.clone(), header: name });
+                }
+                // Several of one name are one list (RFC 9110, 5.3).
+                Some((_, values)) => *values = format!("{values}, {value}"),
+                None => question.headers.push((name, value)),
             }
         }
-        question
+        let content_type = question.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(CONTENT_TYPE));
+        let content_type = content_type.map(|(_, value)| value.clone());
+        let post = self.post_data.unwrap_or_default();
+        let body = post.body(content_type.as_deref(), bytes).map_err(|why| LeftOut::Body { asked, why })?;
+        if let Some(PostBody { content_type, text }) = body {
+            question.headers.retain(|(name, _)| !name.eq_ignore_ascii_case(CONTENT_TYPE));
+            question.headers.extend(content_type.map(|value| (CONTENT_TYPE.to_owned(), value)));
+            question.body = Some(text);
+        }
+        Ok(question)
     }
+
+    /// How long the body was that was sent; absent where the file does not say so.
+    fn body_bytes(&self) -> Option<u64> {
+        let said = self.body_size.and_then(|size| u64::try_from(size).ok()).filter(|size| *size > 0);
+        said.or_else(|| content_length(&self.headers))
+    }
+}
+
+fn content_length(headers: &[Pair]) -> Option<u64> {
+    let header = headers.iter().find(|header| header.name.eq_ignore_ascii_case("content-length"))?;
+    header.value.trim().parse().ok()
 }
 
 impl HarAnswer {
     fn response(self, asked: &Question) -> Result<Response, LeftOut> {
+        let has_body = asked.method != "HEAD";
         let asked = asked.to_string();
         let Some(status) = u16::try_from(self.status).ok().filter(|status| *status > 0) else {
             return Err(LeftOut::NoAnswer { asked });
@@ -194,20 +253,33 @@ impl HarAnswer {
         if status == NOT_MODIFIED {
             return Err(LeftOut::Cached { asked });
         }
-        let HarContent { text, encoding, size } = self.content;
+        let HarContent { mime_type, text, encoding, size } = self.content;
+        let has_body = has_body && status != NO_CONTENT;
+        let is_empty = size == Some(0) && content_length(&self.headers).unwrap_or(0) == 0;
         let body = match (text, encoding.as_deref()) {
-            (Some(text), Some("base64")) => STANDARD.decode(text).ok(),
+            (Some(text), Some(BASE64)) => of_base64(&text),
             (Some(text), _) => Some(text.into_bytes()),
-            (None, _) => (size <= 0).then(Vec::new),
+            (None, _) => (is_empty || !has_body).then(Vec::new),
         };
-        let body = body.ok_or(LeftOut::NoBody { asked })?;
+        let body = body.ok_or_else(|| LeftOut::NoBody { asked: asked.clone() })?;
+        // A text is recorded by its characters: in another encoding it was other bytes.
+        let charset =
+            form::parameter(&mime_type, "charset").filter(|_| encoding.is_none() && !body.is_ascii());
+        if let Some(charset) = charset.filter(|charset| !charset.eq_ignore_ascii_case("utf-8")) {
+            return Err(LeftOut::Charset { asked, charset: charset.to_owned() });
+        }
+        let bytes = size.and_then(|size| u64::try_from(size).ok()).unwrap_or(0);
+        // It was cut off, or its text is not the bytes that came.
+        if has_body && (body.len() as u64) < bytes {
+            return Err(LeftOut::CutAnswer { asked, recorded: body.len(), bytes });
+        }
         Ok(Response { status, version: Version::Http11, headers: Vec::new(), body, keep_alive: true })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 

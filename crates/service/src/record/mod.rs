@@ -2,32 +2,37 @@
 //!
 //! [`har`] and [`openapi`] read what others wrote, and open no connection. A server that runs is asked here.
 
+mod form;
 pub mod har;
 mod left_out;
+mod node;
 pub mod openapi;
+mod operation;
 pub mod published;
+mod reference;
 mod schema;
+mod style;
 mod url;
+mod yaml;
 
 use std::{thread::sleep, time::Duration};
 
-use tare_load::http1::Response;
+use jiff::Timestamp;
+use tare_load::{Protocol, http1::Response};
 
 pub use left_out::LeftOut;
+pub use yaml::YamlError;
 
 use crate::{
-    contract::{Contract, ContractError},
-    learn::{Draft, LearnError, Learned, LearnedAnswer, Question, Server, provisional},
+    contract::{BRACES, Contract, ContractError},
+    learn::{
+        Draft, LearnError, Learned, LearnedAnswer, Question, Redirect, Respondent, Server, TIMES,
+        ask_over_time, provisional, redirects,
+    },
 };
 
-/// How often a server is asked: as often as a service that is learned from two starts.
-const TIMES: usize = 4;
-/// Between the first two times, so that an instant in whole seconds is another one.
-const PAUSE: Duration = Duration::from_millis(1100);
 /// Requests by these methods change nothing (RFC 9110, 9.2.1).
 const SAFE: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
-/// Where a placeholder begins: no text of others may hold it.
-const BRACES: &str = "{{";
 
 /// What a contract is recorded from.
 #[derive(Debug, Default)]
@@ -61,6 +66,8 @@ pub struct Recorded {
 pub enum RecordError {
     #[error("is no OpenAPI document and no HAR file: {0}")]
     Unknown(String),
+    #[error("is neither YAML nor JSON: {0}")]
+    Unreadable(YamlError),
     #[error("is OpenAPI {0}: convert it to version 3, for example by https://converter.swagger.io")]
     Version(String),
     #[error("nothing of it can be recorded{}", listed(.0))]
@@ -109,14 +116,19 @@ pub fn record(source: Material, wish: &Wish) -> Result<Recorded, RecordError> {
         }
         () => sayable(asked, answer),
     });
+    let mut redirects = Vec::new();
     if let Some(server) = wish.server {
-        wanted = ask(&server, wanted, &mut left_out)?;
+        (wanted, redirects) = ask(&server, wanted, &mut left_out)?;
         wanted = keep(wanted, &mut left_out, |(asked, answer)| sayable(asked, answer));
     }
     if wanted.is_empty() {
         return Err(RecordError::Nothing(left_out));
     }
-    let learned = Draft { name: wish.name.to_owned(), title, requests: wanted }.learned()?;
+    // One of plain HTTP/1.1 says nothing of what else may be spoken.
+    let in_each_protocol = wish.server.is_some_and(|server| server.channel.protocol != Protocol::Http1);
+    let learned =
+        Draft { name: wish.name.to_owned(), title, requests: wanted, in_each_protocol }.learned()?;
+    let learned = Learned { redirects, ..learned };
     Ok(Recorded { learned, left_out })
 }
 
@@ -141,6 +153,7 @@ fn sayable(asked: Question, answer: LearnedAnswer) -> Result<(Question, LearnedA
         name: "alone".to_owned(),
         title: String::new(),
         requests: vec![(asked.clone(), answer.clone())],
+        in_each_protocol: false,
     };
     let why = match alone.learned() {
         Ok(_) => return Ok((asked, answer)),
@@ -150,35 +163,70 @@ fn sayable(asked: Question, answer: LearnedAnswer) -> Result<(Question, LearnedA
     Err(LeftOut::Unsayable { asked: asked.to_string(), why })
 }
 
-/// Asks for everything several times. A request without an answer is not asked again.
+/// A server that runs, while it is asked. A request without an answer is not asked again.
+struct AskedServer<'a> {
+    server: &'a Server<'a>,
+    contract: &'a Contract,
+    asked: Vec<Question>,
+    unanswered: Vec<Option<LeftOut>>,
+}
+
+impl Respondent for AskedServer<'_> {
+    type Error = std::convert::Infallible;
+
+    fn ask(&mut self, question: usize) -> Result<Option<Response>, Self::Error> {
+        let (unanswered, request) = (&mut self.unanswered[question], &self.contract.requests[question]);
+        if unanswered.is_some() {
+            return Ok(None);
+        }
+        Ok(match self.server.ask(self.contract, request) {
+            Ok(answer) => Some(answer),
+            Err(source) => {
+                let asked = self.asked[question].clone();
+                *unanswered = Some(LearnError::Unanswered { asked, source: Box::new(source) }.into());
+                None
+            }
+        })
+    }
+
+    fn restart(&mut self) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
+    fn rest(&mut self, lasts: Duration) {
+        sleep(lasts);
+    }
+}
+
+/// What was answered, and what was redirected.
+type Asked = (Vec<(Question, LearnedAnswer)>, Vec<(Question, Redirect)>);
+
+/// What `server` answers, in place of what is `wanted` of it; and which requests it answers by a redirect.
 fn ask(
     server: &Server,
     wanted: Vec<(Question, LearnedAnswer)>,
     left_out: &mut Vec<LeftOut>,
-) -> Result<Vec<(Question, LearnedAnswer)>, RecordError> {
-    if wanted.is_empty() {
-        return Ok(wanted);
+) -> Result<Asked, RecordError> {
+    let asked: Vec<Question> = wanted.into_iter().map(|(asked, _)| asked).collect();
+    if asked.is_empty() {
+        return Ok((Vec::new(), Vec::new()));
     }
-    let contract: Contract = provisional(wanted.iter().map(|(asked, _)| asked.clone()).collect())?;
-    let mut answers: Vec<Result<Vec<Response>, LeftOut>> = wanted.iter().map(|_| Ok(Vec::new())).collect();
-    for time in 0..TIMES {
-        for (((asked, _), request), answers) in wanted.iter().zip(&contract.requests).zip(&mut answers) {
-            let Ok(known) = answers else { continue };
-            match server.ask(&contract, request) {
-                Ok(answer) => known.push(answer),
-                Err(source) => {
-                    let unanswered =
-                        LearnError::Unanswered { asked: asked.clone(), source: Box::new(source) };
-                    *answers = Err(unanswered.into());
-                }
-            }
-        }
-        if time == 0 {
-            sleep(PAUSE);
-        }
-    }
-    Ok(keep(wanted.into_iter().zip(answers).collect(), left_out, |((asked, _), answers)| {
-        let answer = LearnedAnswer::common(&asked, &answers?)?;
+    let contract = &provisional(asked.clone())?;
+    let unanswered = asked.iter().map(|_| None).collect();
+    let mut running = AskedServer { server, contract, asked, unanswered };
+    let count = running.asked.len();
+    let Ok(answers) = ask_over_time(&mut running, count, TIMES);
+    let now = Timestamp::now();
+    let AskedServer { asked, unanswered, .. } = running;
+    let redirects = redirects(&asked, &answers);
+    let answered: Vec<_> = asked.into_iter().zip(answers).zip(unanswered).collect();
+    let learned = keep(answered, left_out, |((asked, answers), unanswered)| {
+        unanswered.map_or(Ok(()), Err)?;
+        let answer = LearnedAnswer::common(&asked, &answers, Some(now))?;
         Ok((asked, answer))
-    }))
+    });
+    Ok((learned, redirects))
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@ use super::{Material, openapi};
 use crate::{
     catalogue::Service,
     client::{AskError, Deadline},
+    document,
     learn::{Ground, LearnError, PATIENCE, Question, Server, provisional, start_one},
     prove::GRACE,
 };
@@ -37,7 +38,8 @@ pub fn of_service(
 ) -> Result<Option<(&'static str, Vec<Question>)>, LearnError> {
     let provisional = provisional(vec![Question::new("GET", "/", None)])?;
     let ready = start_one(service, &provisional, ground, "learn-document")?;
-    let found = of_server(&Server { address: ready.address, host: &ready.host, patience: PATIENCE });
+    let channel = &service.channel();
+    let found = of_server(&Server { address: ready.address, host: &ready.host, channel, patience: PATIENCE });
     ready.process.stop(GRACE);
     // A service that keeps silent there may answer elsewhere, which it is asked next.
     let reads = found.ok().flatten().map(|(place, material)| (place, material.reads()));
@@ -49,7 +51,7 @@ fn text_at(server: &Server, path: &str, deadline: Deadline) -> Result<Option<Str
     let contract = provisional(vec![asked.clone()])?;
     let Some(request) = contract.requests.first() else { return Ok(None) };
     match server.ask_until(deadline, &contract, request) {
-        Ok(answer) => Ok(String::from_utf8(answer.body).ok().filter(|_| answer.status == 200)),
+        Ok(answer) => Ok(document::decoded(&answer.body).ok().filter(|_| answer.status == 200)),
         Err(source @ (AskError::TooLate { .. } | AskError::Interrupted)) => {
             Err(LearnError::Unanswered { asked, source: Box::new(source) })
         }

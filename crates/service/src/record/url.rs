@@ -1,13 +1,21 @@
 //! The two parts of a URL that a contract needs. It resolves nothing.
 
-/// `http://host:1/a?b#c` is `http://host:1` and `/a?b`; absent for another scheme or without a host.
+use tare_load::percent::encoded;
+
+/// `http://host:1/a?b#c` is `http://host:1` and `/a?b`; absent for another scheme or without a host. What can stand in no request, as
+/// a space, is percent-encoded.
 pub(super) fn origin_and_path(url: &str) -> Option<(&str, String)> {
     let scheme = ["http://", "https://"].into_iter().find(|scheme| starts_with(url, scheme))?;
     let rest = &url[scheme.len()..];
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);
     let path = path.split('#').next().unwrap_or_default();
-    let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+    let slash = if path.starts_with('/') { "" } else { "/" };
+    let sendable = |character: char| match character.is_ascii_graphic() {
+        true => character.to_string(),
+        false => encoded(character.encode_utf8(&mut [0; 4])),
+    };
+    let path = format!("{slash}{}", path.chars().map(sendable).collect::<String>());
     (!authority.is_empty()).then(|| (&url[..scheme.len() + end], path))
 }
 
@@ -26,6 +34,7 @@ mod tests {
             ("HTTPS://a", "HTTPS://a", "/"),
             ("http://a?b", "http://a", "/?b"),
             ("https://a#b", "https://a", "/"),
+            ("http://a/b c?é=%20|[", "http://a", "/b%20c?%C3%A9=%20|["),
         ] {
             assert_eq!(origin_and_path(url), Some((origin, path.to_owned())), "{url}");
         }

@@ -145,10 +145,7 @@ impl<'c> Bench<'c> {
     }
 
     pub(super) fn cannot_connect(&mut self, error: &AskError) -> Failure {
-        let speaks = matches!(
-            error,
-            AskError::Tls(_) | AskError::NotSecured | AskError::Alpn { .. } | AskError::Http2(_)
-        );
+        let speaks = matches!(error, AskError::Tls(_) | AskError::Http2(_) | AskError::NotHttp2(_));
         self.unreachable |= !speaks;
         Failure::without_wire(format!("cannot connect to \"{}\": {error}", self.target))
     }

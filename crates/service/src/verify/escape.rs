@@ -33,7 +33,7 @@ pub(super) fn escape(bytes: &[u8]) -> String {
 }
 
 /// The bytes in quotes, cut where they are many.
-pub(super) fn quote(bytes: &[u8]) -> String {
+pub(crate) fn quote(bytes: &[u8]) -> String {
     match bytes.split_at_checked(EXCERPT_LENGTH_MAX) {
         Some((shown, rest)) if !rest.is_empty() => format!("\"{}...\"", escape(shown)),
         _ => format!("\"{}\"", escape(bytes)),

@@ -118,6 +118,12 @@ fn framing(response: &Response) -> Result<(), String> {
     }
 }
 
+/// What is wrong with a body, if anything is.
+pub(crate) fn difference(got: &[u8], expected: &ExpectedBody) -> Option<String> {
+    let differences = body(got, expected);
+    (!differences.is_empty()).then(|| told(&differences))
+}
+
 fn body(got: &[u8], expected: &ExpectedBody) -> Vec<String> {
     match expected {
         ExpectedBody::Exact(expected) if expected != got => vec![bytes_differ(expected, got)],

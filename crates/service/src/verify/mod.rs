@@ -39,7 +39,9 @@ pub use text::counts;
 pub use transcript::{CheckResult, Outcome, Transcript, Wire};
 
 pub(crate) use backing::backing;
+pub(crate) use escape::quote;
 pub(crate) use farewell::Farewell;
+pub(crate) use judge::difference;
 
 use crate::client::Channel;
 pub use crate::contract::CheckId;
@@ -195,6 +197,9 @@ fn reason_to_skip(check: CheckId, bench: &Bench<'_>) -> Option<&'static str> {
     ];
     if bench.contract.level(check) == Level::Skip {
         return Some("the contract says skip");
+    }
+    if matches!(check, CheckId::Tls | CheckId::Alpn) && bench.options.channel.certificates().is_none() {
+        return Some("it shows a certificate that Tare did not give it");
     }
     if bench.options.style_is_reference && not_of_a_reference.contains(&check) {
         return Some("not asked of a reference");

@@ -12,7 +12,7 @@ use std::{
 };
 
 use crate::{
-    build::{Builder, Store},
+    build::{Builder, Outlook, Store},
     catalogue::{self, Catalogue, RawSocket, Row, SelectError, Service, Words},
     contract::{self, Contract, ContractError},
     document::DocumentError,
@@ -46,6 +46,8 @@ pub struct Workspace {
 pub enum WorkspaceError {
     #[error("{}: has no tare.toml", .0.display())]
     NoRoot(PathBuf),
+    #[error("{}: there is no such folder", .0.display())]
+    NoFolder(PathBuf),
     #[error(
         "{}: is a symbolic link, and what Tare writes stays in the repository: remove it (a run is stored elsewhere by --out)",
         .0.display()
@@ -180,6 +182,15 @@ impl Workspace {
 
     pub fn builder(&self) -> Builder {
         root::make_own(&self.own);
+        self.builds()
+    }
+
+    /// What a build of a service will do. Nothing is written for that.
+    pub fn outlook(&self, service: &Service) -> Outlook {
+        self.builds().outlook(service)
+    }
+
+    fn builds(&self) -> Builder {
         Builder::new(&self.own, self.store())
     }
 
@@ -312,6 +323,13 @@ mod tests {
         assert_eq!(error, "unknown contract \"helo\"; did you mean \"hello\"?");
         let error = workspace.select(&["raw-scoket,x".to_owned()]).unwrap_err().to_string();
         assert_eq!(error, "unknown service \"raw-scoket\"; did you mean \"raw-socket\"?");
+        for word in ["hyper", "group:go"] {
+            let error = workspace.select(&[word.to_owned()]).unwrap_err().to_string();
+            assert!(
+                error.contains("The catalogue of Tare is not here") && error.contains("--catalogue DIR"),
+                "{error}"
+            );
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The folder that a command works in: the nearest one upwards with a `tare.toml`, or the current one.
 
 use std::{
-    env, fs,
+    env, fs, io,
     path::{Path, PathBuf},
 };
 
@@ -32,9 +32,8 @@ impl Root {
     /// # Errors
     /// The folder `given` has no `tare.toml`, or the file is wrong.
     pub fn find(given: Option<&Path>) -> Result<Root, WorkspaceError> {
-        let unreadable = |path: &Path, source| WorkspaceError::Folder { path: path.to_owned(), source };
         if let Some(given) = given {
-            let folder = given.canonicalize().map_err(|error| unreadable(given, error))?;
+            let folder = canonical(given)?;
             let project = Project::load(&folder)?;
             return match project {
                 Some(_) => Ok(Root { folder, project, catalogue: None }),
@@ -61,8 +60,7 @@ impl Root {
     /// # Errors
     /// There is no such folder, or its `tare.toml` is wrong.
     pub fn with_catalogue(mut self, folder: &Path) -> Result<Root, WorkspaceError> {
-        let unreadable = |source| WorkspaceError::Folder { path: folder.to_owned(), source };
-        self.catalogue = Some(Project::of_catalogue(&folder.canonicalize().map_err(unreadable)?)?);
+        self.catalogue = Some(Project::of_catalogue(&canonical(folder)?)?);
         Ok(self)
     }
 
@@ -89,6 +87,17 @@ impl Root {
     /// Where a repository has runs: those of its user, and those that it comes with.
     pub fn run_folders(&self) -> Vec<PathBuf> {
         vec![self.runs(), self.folder.join("record")]
+    }
+}
+
+fn canonical(folder: &Path) -> Result<PathBuf, WorkspaceError> {
+    folder.canonicalize().map_err(|error| unreadable(folder, error))
+}
+
+fn unreadable(folder: &Path, source: io::Error) -> WorkspaceError {
+    match source.kind() {
+        io::ErrorKind::NotFound => WorkspaceError::NoFolder(folder.to_owned()),
+        _ => WorkspaceError::Folder { path: folder.to_owned(), source },
     }
 }
 

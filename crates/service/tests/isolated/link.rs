@@ -14,7 +14,7 @@ use std::{
 use tare_host::{
     fixture,
     link::{CLIENT, Link},
-    process::{Isolation, Sandbox, Supervisor, free_port, port_in_use},
+    process::{Isolation, Probed, Sandbox, Supervisor, free_port, port_in_use},
 };
 use tare_load::{
     Connections, Exchange, ExchangePool, Expected, ExpectedBody, Generator, Load, Quota, Route, RunReport,
@@ -99,7 +99,11 @@ fn a_service_starts_answers_and_stops_over_a_link() {
     let pool = drive::pool(&contract, &address.to_string(), 7);
     let exchange = exchange();
     let ask = || probe::ready(address, &Channel::default(), &exchange, Readiness::Speaks, GRACE);
-    assert!(link.client().within(ask).unwrap(), "it answers at the same address over the link");
+    assert_eq!(
+        link.client().within(ask).unwrap(),
+        Probed::Ready,
+        "it answers at the same address over the link"
+    );
     prove(&load(Route { namespace: Some(link.client().fd()), ..address.into() }, pool));
 
     assert_eq!(link.client().within(|| port_in_use(port)).unwrap(), None);
@@ -132,7 +136,7 @@ fn the_reference_is_loaded_over_a_link() {
         let address = (Ipv4Addr::LOCALHOST, port).into();
         let ask =
             || probe::ready(address, &Channel::default(), &exchange(), Readiness::AnswersRightly, GRACE);
-        while !link.client().within(ask).unwrap() {}
+        while link.client().within(ask).unwrap() != Probed::Ready {}
         let route = Route { namespace: Some(link.client().fd()), ..address.into() };
         let report = load(route, Arc::new(ExchangePool::new(vec![exchange()])));
         stop.store(true, Ordering::Relaxed);

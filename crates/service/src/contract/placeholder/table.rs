@@ -13,6 +13,7 @@ use tare_host::spelling::suggestion;
 
 use super::files::FilesMade;
 use super::{PlaceholderError, Template, Values};
+use crate::document;
 
 /// Of a table that is made. A service reads them all when it starts.
 pub(in crate::contract) const ROWS_MAX: u64 = 1_000_000;
@@ -92,11 +93,10 @@ impl Table {
             return Err(TableError::TooLarge { path: path_of(), bytes });
         }
         let wrong = |error: csv::Error| TableError::Csv { path: path_of(), reason: reason(&error) };
-        let mut reader = csv::Reader::from_path(path).map_err(wrong)?;
-        let header = reader.headers().map_err(wrong)?;
-        // Some programs begin a file with a mark of its encoding.
-        let columns: Vec<String> =
-            header.iter().map(|column| column.trim_start_matches('\u{feff}').to_owned()).collect();
+        let text = document::text_of(&std::fs::read(path).map_err(unread)?)
+            .map_err(|error| TableError::Csv { path: path_of(), reason: error.to_string() })?;
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let columns: Vec<String> = reader.headers().map_err(wrong)?.iter().map(str::to_owned).collect();
         let is_wrong =
             |(place, column): &(usize, &String)| !is_column(column) || columns[..*place].contains(column);
         if let Some((_, name)) = columns.iter().enumerate().find(is_wrong) {

@@ -300,24 +300,24 @@ fn what_the_tls_of_a_service_can_do_wrong() {
     };
     let foreign = Certificates::make(other.path()).unwrap();
     assert_snapshot!(wrong(&foreign, &[b"h2"]), @r#"
-response hello: cannot connect to "ADDRESS": TLS: invalid peer certificate: BadSignature
-tls TLS 1.3: TLS: invalid peer certificate: BadSignature
-alpn h2 and http/1.1: TLS: invalid peer certificate: BadSignature
-h2-settings the first frames: cannot connect to "ADDRESS": TLS: invalid peer certificate: BadSignature
-h2-headers hello: cannot connect to "ADDRESS": TLS: invalid peer certificate: BadSignature
+response hello: cannot connect to "ADDRESS": the TLS handshake failed: the certificate of the server is not signed with the key of its authority: one that is trusted has its name, and another key
+tls TLS 1.3: the TLS handshake failed: the certificate of the server is not signed with the key of its authority: one that is trusted has its name, and another key
+alpn h2 and http/1.1: the TLS handshake failed: the certificate of the server is not signed with the key of its authority: one that is trusted has its name, and another key
+h2-settings the first frames: cannot connect to "ADDRESS": the TLS handshake failed: the certificate of the server is not signed with the key of its authority: one that is trusted has its name, and another key
+h2-headers hello: cannot connect to "ADDRESS": the TLS handshake failed: the certificate of the server is not signed with the key of its authority: one that is trusted has its name, and another key
 "#);
     assert_snapshot!(wrong(&own, &[b"http/1.1"]), @r#"
-response hello: cannot connect to "ADDRESS": TLS: received fatal alert: NoApplicationProtocol
-tls TLS 1.3: TLS: received fatal alert: NoApplicationProtocol
+response hello: cannot connect to "ADDRESS": the TLS handshake failed: the server ended the connection with the TLS alert no_application_protocol (120): it speaks none of the protocols that are offered by ALPN
+tls TLS 1.3: the TLS handshake failed: the server ended the connection with the TLS alert no_application_protocol (120): it speaks none of the protocols that are offered by ALPN
 alpn h2 and http/1.1: chose http/1.1 instead of h2
-h2-settings the first frames: cannot connect to "ADDRESS": TLS: received fatal alert: NoApplicationProtocol
-h2-headers hello: cannot connect to "ADDRESS": TLS: received fatal alert: NoApplicationProtocol
+h2-settings the first frames: cannot connect to "ADDRESS": the TLS handshake failed: the server ended the connection with the TLS alert no_application_protocol (120): it speaks none of the protocols that are offered by ALPN
+h2-headers hello: cannot connect to "ADDRESS": the TLS handshake failed: the server ended the connection with the TLS alert no_application_protocol (120): it speaks none of the protocols that are offered by ALPN
 "#);
     assert_snapshot!(wrong(&own, &[]), @r#"
-response hello: cannot connect to "ADDRESS": ALPN chose nothing instead of h2
+response hello: cannot connect to "ADDRESS": the server did not choose "h2" by ALPN, but nothing
 alpn h2 and http/1.1: chose nothing instead of h2
-h2-settings the first frames: cannot connect to "ADDRESS": ALPN chose nothing instead of h2
-h2-headers hello: cannot connect to "ADDRESS": ALPN chose nothing instead of h2
+h2-settings the first frames: cannot connect to "ADDRESS": the server did not choose "h2" by ALPN, but nothing
+h2-headers hello: cannot connect to "ADDRESS": the server did not choose "h2" by ALPN, but nothing
 "#);
 }
 

@@ -9,7 +9,7 @@ use bench::*;
 use std::fs;
 use std::time::Instant;
 use tare_host::process::{
-    Cgroups, Exit, Isolation, Launch, Service, StartFailure, Stopped, Unready, port_in_use,
+    Cgroups, Exit, Hindrance, Isolation, Launch, Service, StartFailure, Stopped, Unready, port_in_use,
 };
 
 #[test]
@@ -54,7 +54,7 @@ fn what_ends_early_is_noticed_at_once_with_its_last_words() {
         let stderr_tail = "the fake database is not reachable".to_string();
         assert_eq!(
             unready,
-            Unready::ExitedEarly { status: Exit::Status(1), stderr_tail: stderr_tail.clone() }
+            Unready::ExitedEarly { status: Exit::Status(1), left: vec![], stderr_tail: stderr_tail.clone() }
         );
         assert!(began.elapsed() < READY_WITHIN / 2);
         let expected = Stopped::ExitedBefore { status: Exit::Status(1), stderr_tail, leaked: vec![] };
@@ -68,7 +68,8 @@ fn what_never_answers_is_not_ready() {
         let bench = Bench::new(isolation);
         let (service, port) = bench.start("never-ready");
         let unready = service.wait_ready(SHORT, || get(port, "/").is_some()).unwrap_err();
-        assert_eq!(unready, Unready::NotReady { after: SHORT, stderr_tail: String::new() });
+        let hindrance = Some(Hindrance::Nowhere { stderr: String::new() });
+        assert_eq!(unready, Unready::NotReady { after: SHORT, hindrance, stderr_tail: String::new() });
         assert!(service.stop(GRACE).is_clean());
     }
 }

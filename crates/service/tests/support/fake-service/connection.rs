@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 const STALLS_EVERY: u64 = 50;
 const CRASHES_AT: u64 = 1500;
 const CRASH_STATUS: i32 = 3;
+const DROPPED: u64 = 64;
 const CLOSES_AT: u64 = 5000;
 const CLOSES_SILENTLY_AT: u64 = 1000;
 const READ_MAX: Duration = Duration::from_secs(60);
@@ -45,6 +46,8 @@ pub(crate) struct Server {
     /// Open connections.
     pub open: AtomicU64,
     refused: AtomicU64,
+    /// Requests in place of whose answers the connection was closed.
+    dropped: AtomicU64,
     /// How many connections are served at a time, if that is limited.
     seats: Mutex<u32>,
     stood_up: Condvar,
@@ -91,7 +94,7 @@ fn has_chunked_head(bytes: &[u8]) -> bool {
 impl Server {
     pub(crate) fn new(mode: Mode, routes: Routes, threads: u32) -> Self {
         let count = || AtomicU64::new(0);
-        let (requests, open, refused) = (count(), count(), count());
+        let (requests, open, refused, dropped) = (count(), count(), count(), count());
         Self {
             mode,
             routes,
@@ -102,6 +105,7 @@ impl Server {
             last_date: OnceLock::new(),
             open,
             refused,
+            dropped,
             seats: Mutex::new(threads),
             stood_up: Condvar::new(),
         }
@@ -175,6 +179,14 @@ impl Server {
         let number = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
         match self.mode {
             Mode::CrashesUnderLoad if number >= CRASHES_AT => std::process::exit(CRASH_STATUS),
+            Mode::StopsUnderLoad if number == CRASHES_AT => {
+                rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)?;
+            }
+            Mode::DropsAtFirst
+                if self.is_loaded() && self.dropped.fetch_add(1, Ordering::Relaxed) < DROPPED =>
+            {
+                return Ok(false);
+            }
             Mode::BurnsCpu => burn(),
             Mode::CompilesLate if self.began.elapsed() < COMPILED_AFTER => burn(),
             Mode::StartsLateAndSteps if self.began.elapsed() < COMPILED_AFTER_LATE_START => burn(),
@@ -194,6 +206,11 @@ impl Server {
         self.reply(stream, request, number)
     }
 
+    /// More connections are open than a verification has.
+    fn is_loaded(&self) -> bool {
+        self.open.load(Ordering::SeqCst) > FEW
+    }
+
     /// The answer to the request of this number, as it is after what the service has been through.
     fn answer(&self, request: &Request, number: u64) -> Response {
         let mut response = self.routes.answer(request);
@@ -201,7 +218,7 @@ impl Server {
             Mode::WrongIn1000 if number.is_multiple_of(1000) => response.body.reverse(),
             Mode::WrongIn1500 if number.is_multiple_of(1500) => response.body.reverse(),
             Mode::LongerIn1500 if number.is_multiple_of(1500) => response.body.push(b'!'),
-            Mode::WrongAtFirst if number <= FIRST && self.open.load(Ordering::SeqCst) > FEW => {
+            Mode::WrongAtFirst if number <= FIRST && self.is_loaded() => {
                 response.body.reverse();
             }
             Mode::Races => {

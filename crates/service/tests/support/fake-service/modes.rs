@@ -21,6 +21,8 @@ modes! {
     ExitsEarly          "exits-early"            "prints an error and ends with status 1 before it listens"
     SlowStart           "slow-start"             "listens only after 3 s"
     CrashesUnderLoad    "crashes-under-load"     "ends with status 3 at its 1500th request"
+    StopsUnderLoad      "stops-under-load"       "stops itself (SIGSTOP) at its 1500th request"
+    DropsAtFirst        "drops-at-first"         "closes the connection in place of its first 64 answers while more than 4 are open"
     IgnoresSigterm      "ignores-sigterm"        "keeps running after SIGTERM"
     LeaksChild          "leaks-child"            "leaves a child in its process group that ignores SIGTERM"
     LeaksSession        "leaks-session"          "leaves a child in a session of its own that ignores SIGTERM"

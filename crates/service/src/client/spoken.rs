@@ -1,0 +1,109 @@
+//! What a port speaks, for whoever asked it in another protocol and had no answer: told from its first bytes, after questions that
+//! change nothing.
+
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    time::Duration,
+};
+
+use tare_load::{Endpoint, TlsClient, TlsOffer, TlsOptions, TlsVersion, Trust};
+
+use super::{AskError, ClientConnection, Deadline, client_hello};
+
+/// What the first bytes of a server are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spoken {
+    Tls,
+    Http1,
+    Http2,
+}
+
+/// Of the server as a whole (RFC 9110, 9.3.7): it asks for nothing.
+const OPTIONS: &[u8] = b"OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+
+impl Spoken {
+    /// By its first bytes: a record of TLS with an alert or a handshake, a status line, or SETTINGS.
+    pub fn of(first: &[u8]) -> Option<Spoken> {
+        match first {
+            [0x15 | 0x16, 3, ..] => Some(Spoken::Tls),
+            [b'H', b'T', b'T', b'P', b'/', ..] => Some(Spoken::Http1),
+            [0, _, _, 4, _, 0, 0, 0, 0, ..] => Some(Spoken::Http2),
+            _ => None,
+        }
+    }
+
+    /// What a server says to a handshake, and if that is nothing to a request; each within `patience`.
+    pub fn there(endpoint: &Endpoint, patience: Duration) -> Option<Spoken> {
+        let said = |question: Vec<u8>| first_bytes(endpoint, &question, Deadline::after(patience)).ok();
+        let of_hello = hello().ok().and_then(said).and_then(|first| Spoken::of(&first));
+        of_hello.or_else(|| said(OPTIONS.to_vec()).and_then(|first| Spoken::of(&first)))
+    }
+}
+
+/// What a client says that accepts any certificate.
+fn hello() -> Result<Vec<u8>, AskError> {
+    let options = TlsOptions {
+        trust: Trust::Anything,
+        server_name: "localhost".to_owned(),
+        alpn: None,
+        resume: false,
+        offer: TlsOffer::Usual,
+        version: TlsVersion::Tls13,
+        certificate: None,
+    };
+    client_hello(TlsClient::new(options)?.config(), IpAddr::from(Ipv4Addr::LOCALHOST))
+}
+
+fn first_bytes(endpoint: &Endpoint, question: &[u8], deadline: Deadline) -> Result<Vec<u8>, AskError> {
+    let mut connection = ClientConnection::open(endpoint, deadline)?;
+    connection.send(question, deadline)?;
+    let mut first = Vec::new();
+    connection.receive(&mut first, deadline)?;
+    Ok(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io::{Read, Write},
+        net::TcpListener,
+    };
+
+    use super::*;
+    use crate::{certificate::Certificates, client::front};
+
+    const PATIENCE: Duration = Duration::from_secs(20);
+
+    /// A server that says this to everybody, once it was asked.
+    fn saying(words: &'static [u8]) -> Endpoint {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let endpoint = listener.local_addr().unwrap().into();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let _asked = stream.read(&mut [0; 4096]);
+                let _gone = stream.write_all(words);
+            }
+        });
+        endpoint
+    }
+
+    #[test]
+    fn a_port_is_known_by_its_first_bytes() {
+        let settings = &[0, 0, 0, 4, 0, 0, 0, 0, 0];
+        for (words, spoken) in [
+            (&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], Some(Spoken::Http1)),
+            (settings, Some(Spoken::Http2)),
+            (b"\x15\x03\x03\x00\x02\x02\x28", Some(Spoken::Tls)),
+            (b"SSH-2.0-x\r\n", None),
+            (b"", None),
+        ] {
+            assert_eq!(Spoken::there(&saying(words), PATIENCE), spoken, "{}", words.escape_ascii());
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let certificates = Certificates::make(folder.path()).unwrap();
+        let upstream = TcpListener::bind("127.0.0.1:0").unwrap();
+        let secured = front::before(upstream.local_addr().unwrap(), &certificates, &[]);
+        assert_eq!(Spoken::there(&secured.into(), PATIENCE), Some(Spoken::Tls));
+    }
+}
