@@ -6,7 +6,8 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};
 use tare_load::{
     Aligned, Arrivals, Connections, DriverChoice, Exchange, Expected, ExpectedBody, Load, Process, Protocol,
-    Schedule, Split, Stop, Think, Waiting,
+    Schedule, Split, Stop, Think, Waiting, exchange::BodyShape, pattern::JsonPattern,
+    text_pattern::TextPattern,
 };
 
 /// Everything that an agent has to know.
@@ -141,8 +142,24 @@ pub struct Listed {
 #[serde(deny_unknown_fields)]
 pub struct Right {
     pub status: u16,
-    /// The body as base64; absent if any body is right.
-    body: Option<String>,
+    body: RightBody,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+enum RightBody {
+    Any,
+    /// Base64.
+    Exact(String),
+    /// An equal JSON value.
+    Json(String),
+    /// JSON with wildcards; with `extra`, objects may have members that it does not name.
+    Pattern {
+        json: String,
+        extra: bool,
+    },
+    /// A regular expression for the whole text.
+    Matches(String),
 }
 
 /// How TLS is spoken.
@@ -154,6 +171,8 @@ pub struct TlsSpec {
     pub resume: bool,
     /// Whether one suite and one group are offered, so that all servers are asked for the same.
     pub offers_one: bool,
+    /// Whether TLS 1.2 is offered, and nothing newer.
+    pub is_1_2: bool,
 }
 
 /// Whose certificates are accepted.
@@ -251,9 +270,16 @@ impl Right {
     #[must_use]
     pub fn of(expected: &Expected) -> Option<Right> {
         let body = match &expected.body {
-            ExpectedBody::Exact(body) => Some(STANDARD.encode(body)),
-            ExpectedBody::Any => None,
-            _ => return None,
+            ExpectedBody::Exact(body) => RightBody::Exact(STANDARD.encode(body)),
+            ExpectedBody::Json(json) => RightBody::Json(json.value().to_string()),
+            ExpectedBody::Pattern(pattern) => {
+                RightBody::Pattern { json: pattern.to_string(), extra: pattern.allows_extra() }
+            }
+            ExpectedBody::Shape(BodyShape { bytes, pattern: Some(pattern) }) if *bytes == (0..=u64::MAX) => {
+                RightBody::Matches(pattern.to_string())
+            }
+            ExpectedBody::Any => RightBody::Any,
+            ExpectedBody::Shape(_) | ExpectedBody::Judged(_) => return None,
         };
         Some(Right { status: expected.status, body })
     }
@@ -261,11 +287,19 @@ impl Right {
     /// As the generator checks it.
     ///
     /// # Errors
-    /// It is not base64.
+    /// It is not base64, no JSON, or no regular expression.
     pub fn expected(&self) -> Result<Expected, BadJob> {
         let body = match &self.body {
-            Some(body) => ExpectedBody::Exact(STANDARD.decode(body).map_err(bad)?),
-            None => ExpectedBody::Any,
+            RightBody::Any => ExpectedBody::Any,
+            RightBody::Exact(body) => ExpectedBody::Exact(STANDARD.decode(body).map_err(bad)?),
+            RightBody::Json(json) => ExpectedBody::json(serde_json::from_str(json).map_err(bad)?),
+            RightBody::Pattern { json, extra } => {
+                ExpectedBody::Pattern(JsonPattern::new(serde_json::from_str(json).map_err(bad)?, *extra))
+            }
+            RightBody::Matches(pattern) => {
+                let pattern = Some(TextPattern::new(pattern).map_err(bad)?);
+                ExpectedBody::Shape(BodyShape { bytes: 0..=u64::MAX, pattern })
+            }
         };
         Ok(Expected { status: self.status, body })
     }
@@ -453,6 +487,7 @@ pub(crate) mod tests {
                 server_name: "a".to_owned(),
                 resume: false,
                 offers_one: false,
+                is_1_2: false,
             }),
             driver: "auto".to_owned(),
             load: LoadSpec::of(&load, None, vec![1, 2]),
@@ -519,10 +554,19 @@ pub(crate) mod tests {
             name: "GET /".to_owned(),
             step: None,
         };
-        for exchange in [body(ExpectedBody::Any), body(ExpectedBody::Exact(b"\xff\x00".to_vec()))] {
+        let pattern = Some(TextPattern::new("now [0-9]+").unwrap());
+        let shape = |bytes| ExpectedBody::Shape(BodyShape { bytes, pattern: pattern.clone() });
+        for right in [
+            ExpectedBody::Any,
+            ExpectedBody::Exact(b"\xff\x00".to_vec()),
+            ExpectedBody::json(serde_json::json!({ "a": 1 })),
+            ExpectedBody::Pattern(JsonPattern::new(serde_json::json!({ "a": "{{any:int}}" }), true)),
+            shape(0..=u64::MAX),
+        ] {
+            let exchange = body(right);
             assert_eq!(Listed::of(&exchange).unwrap().exchange().unwrap(), exchange);
         }
-        assert_eq!(Listed::of(&body(ExpectedBody::json(serde_json::json!(1)))), None);
+        assert_eq!(Listed::of(&body(shape(1..=9))), None);
     }
 
     #[test]

@@ -390,7 +390,7 @@ mod tests {
     fn the_first_wrong_answer_of_all_is_kept_and_a_server_is_gone_if_it_is_for_all() {
         let sample = |failure, at_ns| {
             let (exchange, expected) = (String::new(), String::new());
-            Some(Sample { failure, exchange, expected, got: Vec::new(), at_ns })
+            Some(Sample { failure, exchange, expected, reason: None, got: Vec::new(), at_ns })
         };
         let mut ends = vec![end("a:1", &[MS]), end("b:2", &[MS]), end("c:3", &[MS])];
         ends[0].report.first_failure = sample(Failure::Refused, 1);

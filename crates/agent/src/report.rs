@@ -54,6 +54,8 @@ struct MeasureParts {
     stream_wait: Option<String>,
     /// Decimal: JSON has no integers of this size.
     in_flight_ns: String,
+    in_flight_ns_answered: String,
+    in_flight_ns_unanswered: String,
     silent_ns_max: u64,
 }
 
@@ -78,6 +80,7 @@ struct SampleParts {
     failure: String,
     exchange: String,
     expected: String,
+    reason: Option<String>,
     /// Base64.
     got: String,
     at_ns: u64,
@@ -222,6 +225,8 @@ impl From<&Measures> for MeasureParts {
             connection_time: encoded(&measures.connection_time),
             stream_wait: encoded(&measures.stream_wait),
             in_flight_ns: measures.in_flight_ns.to_string(),
+            in_flight_ns_answered: measures.in_flight_ns_answered.to_string(),
+            in_flight_ns_unanswered: measures.in_flight_ns_unanswered.to_string(),
             silent_ns_max: measures.silent_ns_max,
         }
     }
@@ -233,10 +238,6 @@ impl TryFrom<MeasureParts> for Measures {
     fn try_from(parts: MeasureParts) -> Result<Measures, BadReport> {
         ensure_counts(parts.statuses.iter().map(|(_, count)| *count))?;
         ensure_times([parts.silent_ns_max].into_iter())?;
-        let in_flight_ns = parts.in_flight_ns.parse().map_err(bad)?;
-        if in_flight_ns > IN_FLIGHT_NS_MAX {
-            return Err(bad("more in flight than any run can have"));
-        }
         Ok(Measures {
             tally: parts.tally.try_into()?,
             statuses: parts.statuses.into_iter().collect(),
@@ -247,9 +248,18 @@ impl TryFrom<MeasureParts> for Measures {
             connect_time: decoded(parts.connect_time)?,
             connection_time: decoded(parts.connection_time)?,
             stream_wait: decoded(parts.stream_wait)?,
-            in_flight_ns,
+            in_flight_ns: in_flight_ns(&parts.in_flight_ns)?,
+            in_flight_ns_answered: in_flight_ns(&parts.in_flight_ns_answered)?,
+            in_flight_ns_unanswered: in_flight_ns(&parts.in_flight_ns_unanswered)?,
             silent_ns_max: parts.silent_ns_max,
         })
+    }
+}
+
+fn in_flight_ns(text: &str) -> Result<u128, BadReport> {
+    match text.parse().map_err(bad)? {
+        ns if ns > IN_FLIGHT_NS_MAX => Err(bad("more in flight than any run can have")),
+        ns => Ok(ns),
     }
 }
 
@@ -300,6 +310,7 @@ impl From<&Sample> for SampleParts {
             failure: sample.failure.name().to_owned(),
             exchange: sample.exchange.clone(),
             expected: sample.expected.clone(),
+            reason: sample.reason.clone(),
             got: STANDARD.encode(&sample.got),
             at_ns: sample.at_ns,
         }
@@ -314,6 +325,7 @@ impl TryFrom<SampleParts> for Sample {
             failure: Failure::from_name(&parts.failure).ok_or_else(|| bad("a failure of no kind"))?,
             exchange: parts.exchange,
             expected: parts.expected,
+            reason: parts.reason,
             got: STANDARD.decode(parts.got).map_err(bad)?,
             at_ns: parts.at_ns,
         })
@@ -352,6 +364,7 @@ pub(crate) mod tests {
         (total.tally.sent, total.tally.answered, total.tally.answered_in_window) = (count, count, count);
         total.statuses = [(200, count)].into_iter().collect();
         total.in_flight_ns = latencies_ns.iter().map(|ns| u128::from(*ns)).sum();
+        total.in_flight_ns_answered = total.in_flight_ns;
         RunReport {
             window_ns: 1_000_000_000,
             elapsed_ns: 1_000_000_000,
@@ -374,11 +387,12 @@ pub(crate) mod tests {
         let mut report = report(&(1..3_000_u64).map(|n| n * n).collect::<Vec<_>>());
         report.total.tally.failed.add(Failure::Mismatch);
         report.total.tally.sent += 1;
-        report.total.in_flight_ns = IN_FLIGHT_NS_MAX;
+        (report.total.in_flight_ns, report.total.in_flight_ns_unanswered) = (IN_FLIGHT_NS_MAX, 9);
         report.first_failure = Some(Sample {
             failure: Failure::Mismatch,
             exchange: "a".to_owned(),
             expected: "b".to_owned(),
+            reason: Some("c".to_owned()),
             got: vec![0xff, 0],
             at_ns: 9,
         });
@@ -410,6 +424,8 @@ pub(crate) mod tests {
         assert!(refused(&|report| report.total.tally.connection_failed =
             [(Failure::Reset, u64::MAX)].into_iter().collect()));
         assert!(refused(&|report| report.total.in_flight_ns = u128::MAX));
+        assert!(refused(&|report| report.total.in_flight_ns_answered = u128::MAX));
+        assert!(refused(&|report| report.total.in_flight_ns_unanswered = u128::MAX));
         assert!(refused(&|report| report.total.statuses = [(200, u64::MAX)].into_iter().collect()));
         assert!(refused(&|report| report.elapsed_ns = u64::MAX));
         assert!(refused(&|report| report.threads = usize::MAX));

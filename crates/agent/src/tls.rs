@@ -34,7 +34,7 @@ use rustls::{
 use crate::token::Token;
 
 /// The version of the protocol, negotiated by ALPN (RFC 7301). Version 1 had no TLS.
-pub const PROTOCOL: &str = "tare-agent/2";
+pub const PROTOCOL: &str = "tare-agent/3";
 const SEED_BYTES: usize = 32;
 
 /// Which end.
@@ -393,8 +393,8 @@ mod tests {
         let shown = |end| hex(&key_of(&token(1), end, &provider).cert[0][12..]);
         assert_eq!(
             shown(End::Controller),
-            "278d2e276ec4a34835f519591f62135057a58fd9eb2d218e0a92987db5ec810f"
+            "15dc7800d2a1b564c4576a0dc796acf1f7afc5b47832fdf302c6f18f25d6dabd"
         );
-        assert_eq!(shown(End::Agent), "c39229f38675fd3f96f2584fbc177de4164a3e97ce7591938c701d3465b8d8e5");
+        assert_eq!(shown(End::Agent), "bb8fbf05522f6eaba351649fc7c7e695b001b093e3281be19901438a78eea4fd");
     }
 }

@@ -17,7 +17,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tare_load::{
     Clock, ExchangePool, Generator, Load, Monotonic, Protocol, Route, RunReport, Schedule,
-    Settings as Driven, Stop, TlsClient, TlsOffer, TlsOptions, Trust,
+    Settings as Driven, Stop, TlsClient, TlsOffer, TlsOptions, TlsVersion, Trust,
 };
 
 use super::{
@@ -360,6 +360,8 @@ impl<'a> Session<'a> {
             alpn: protocol.alpn(),
             resume: false,
             offer: TlsOffer::Usual,
+            version: TlsVersion::Tls13,
+            certificate: None,
         };
         let tls = protocol.is_tls().then(|| TlsClient::new(options)).transpose();
         let route = Route::from(self.ready.address);

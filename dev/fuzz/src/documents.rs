@@ -8,6 +8,7 @@ use tare_bench::{experiment::ExperimentFile, figures::Figures};
 use tare_service::{
     catalogue::{Catalogue, RawSocket},
     contract::{self, Contract},
+    document::decoded,
     workspace::Root,
 };
 
@@ -15,8 +16,8 @@ use crate::scratch;
 
 /// A contract: what is read makes exchanges, and each of them is one whole request.
 pub(crate) fn contract(input: &[u8]) {
-    let Ok(text) = std::str::from_utf8(input) else { return };
-    let contract = match Contract::parse(text, Path::new("fuzzed.toml")) {
+    let Ok(text) = decoded(input) else { return };
+    let contract = match Contract::parse(&text, Path::new("fuzzed.toml")) {
         Ok(contract) => contract,
         Err(error) => return assert!(error.to_string().contains("fuzzed"), "{error}"),
     };
@@ -50,6 +51,6 @@ pub(crate) fn experiment(input: &[u8]) {
 
 /// A `tare.toml`.
 pub(crate) fn project(input: &[u8]) {
-    let Ok(text) = std::str::from_utf8(input) else { return };
-    let _ = Root::of_text(Path::new("/nonexistent"), text).map(|root| (root.runs(), root.experiments()));
+    let Ok(text) = decoded(input) else { return };
+    let _ = Root::of_text(Path::new("/nonexistent"), &text).map(|root| (root.runs(), root.experiments()));
 }

@@ -15,6 +15,7 @@ mod pushed;
 mod recordings;
 mod repositories;
 mod scratch;
+mod sockets;
 mod tls;
 mod tools;
 mod wire;
@@ -98,8 +99,8 @@ pub const TARGETS: &[Target] = &[
     Target::new("experiment", documents::experiment).with(&["experiments", "figures"]),
     Target::new("project", documents::project),
     Target::new("openapi", recordings::openapi)
-        .with(&["crates/cli/tests/e2e/docs/openapi.yaml", "crates/service/src/record/shop.yaml"]),
-    Target::new("har", recordings::har).with(&["crates/cli/tests/e2e/docs/session.har"]),
+        .with(&["crates/service/src/record/corpus/openapi", "crates/service/src/record/shop.yaml"]),
+    Target::new("har", recordings::har).with(&["crates/service/src/record/corpus/har"]),
     Target::new("repository", repositories::repository),
     Target::new("dockerfile", adopted::dockerfile).with(&["crates/service/src/adopt/fixtures"]),
     Target::new("run", folders::run),
@@ -111,6 +112,7 @@ pub const TARGETS: &[Target] = &[
     Target::new("queue", clusters::queue),
     Target::new("push", pushed::push),
     Target::new("bundle", pushed::bundle),
+    Target::new("sockets", sockets::table),
     Target::new("tool", tools::tool).with(&["dev/crosscheck/src/reading/recorded"]),
 ];
 

@@ -1,12 +1,15 @@
 //! What other programs wrote down of a service.
 
-use tare_service::record::{Material, RecordError, Wish, har as recording, openapi as document, record};
+use tare_service::{
+    document::decoded,
+    record::{Material, RecordError, Wish, har as recording, openapi as document, record},
+};
 
 /// It is read or refused, and what was read makes a contract or nothing.
 fn recorded(input: &[u8], read: fn(&str) -> Result<Material, RecordError>) {
-    let Ok(text) = std::str::from_utf8(input) else { return };
+    let Ok(text) = decoded(input) else { return };
     let wish = Wish { name: "fuzzed", writes: true, server: None };
-    if let Ok(material) = read(text) {
+    if let Ok(material) = read(&text) {
         let _ = record(material, &wish);
     }
 }

@@ -8,7 +8,7 @@ use rustls::{
     pki_types::PrivateKeyDer,
 };
 use tare_load::{
-    TlsClient, TlsError, TlsOffer, TlsOptions, Trust,
+    TlsClient, TlsError, TlsOffer, TlsOptions, TlsVersion, Trust,
     tls_probe::{Forger, Probe},
 };
 
@@ -34,6 +34,8 @@ static CLIENT: LazyLock<TlsClient> = LazyLock::new(|| {
         alpn: None,
         resume: true,
         offer: TlsOffer::Usual,
+        version: TlsVersion::Tls13,
+        certificate: None,
     };
     TlsClient::new(options).expect("a client")
 });

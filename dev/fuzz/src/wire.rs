@@ -1,7 +1,7 @@
 //! What a server sends.
 
 use tare_load::{
-    http1::{Decoder, Head, ParseError, Piece, parse_response},
+    http1::{Decoder, Head, ParseError, Piece, ResponseReader, parse_response},
     pattern::JsonPattern,
 };
 
@@ -41,6 +41,11 @@ pub(crate) fn answer(input: &[u8]) {
     let whole = decode([bytes].into_iter(), is_head);
     assert_eq!(decode([front, back].into_iter(), is_head), whole);
     assert_eq!(decode(bytes.chunks(1), is_head), whole);
+    let mut reader = ResponseReader::new(is_head);
+    if let Err(error) = reader.read(bytes) {
+        let shown = reader.malformed(error, bytes).got;
+        assert!(shown.len() <= bytes.len(), "more is shown than came");
+    }
     for eof in [false, true] {
         if let Ok(Some((response, used))) = parse_response(bytes, is_head, eof) {
             assert!(used <= bytes.len());

@@ -280,9 +280,9 @@ fn a_controller_without_tls_is_told_so_in_its_own_words() {
     stream.read_to_end(&mut told).unwrap();
     frames.push(&told);
     let told: serde_json::Value = serde_json::from_slice(&frames.take().unwrap().unwrap()).unwrap();
-    assert_eq!(told, json!({ "hello": { "protocol": "tare-agent/2", "tare": "0.2.0", "nonce": "" } }));
+    assert_eq!(told, json!({ "hello": { "protocol": "tare-agent/3", "tare": "0.2.0", "nonce": "" } }));
     let refused = agent.join().unwrap().unwrap_err().to_string();
-    assert_eq!(refused, "it does not speak tare-agent/2: use the same version of Tare on all machines");
+    assert_eq!(refused, "it does not speak tare-agent/3: use the same version of Tare on all machines");
 }
 
 /// It takes the first record of TLS for the length of a message, finds it too long, and ends the connection.
