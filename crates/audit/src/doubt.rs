@@ -1,6 +1,6 @@
 //! What is doubted, as types: figures that a reader can compute again, and no words.
 
-use crate::published::{Mislabelled, Statistic};
+use crate::published::{Checks, Counted, Counts, Mislabelled, Statistic, Timing};
 
 /// All doubts about what a source published.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -48,6 +48,7 @@ pub enum Doubt {
     TooManyInFlight {
         in_flight: f64,
         slots: f64,
+        timing: Timing,
     },
     TooFewInFlight {
         in_flight: f64,
@@ -62,11 +63,13 @@ pub enum Doubt {
         per_second: f64,
         counted_per_second: f64,
     },
-    /// The rate is that of all requests, and some of them failed.
-    FailuresCounted {
-        failed: f64,
-        requests: f64,
+    /// More requests failed than a rate with three digits hides, whether it counts them or not.
+    Failed {
+        counts: Counts,
+        counted: Counted,
     },
+    /// More checks of a script failed than that.
+    ChecksFailed(Checks),
     /// It is among the fastest of its test, and had CPUs to spare.
     IdleAtTheTop {
         used: f64,
@@ -110,7 +113,7 @@ pub enum Rule {
     LittleBelow,
     /// A rate is a count over a time.
     Count,
-    /// What failed is no throughput.
+    /// What failed is no throughput, and the latency of an error is none of the work.
     Failures,
     /// A server that has CPUs to spare was not at its limit: something else was.
     IdleServer,
@@ -149,6 +152,7 @@ impl Rule {
         Rule::Spread,
     ];
 
+    /// Of the gravest doubt that rests on it.
     pub fn weight(self) -> Weight {
         match self {
             Rule::Sign | Rule::Order | Rule::LittleAbove | Rule::CpuTime => Weight::CannotBeTrue,
@@ -176,7 +180,7 @@ impl Doubt {
             Doubt::TooFewInFlight { .. } => Rule::LittleBelow,
             Doubt::MoreCpu { .. } => Rule::CpuTime,
             Doubt::OtherRate { .. } => Rule::Count,
-            Doubt::FailuresCounted { .. } => Rule::Failures,
+            Doubt::Failed { .. } | Doubt::ChecksFailed(_) => Rule::Failures,
             Doubt::IdleAtTheTop { .. } => Rule::IdleServer,
             Doubt::RunsDiffer { .. } => Rule::Repetition,
             Doubt::SharedCeiling { .. } => Rule::Ceiling,
@@ -185,7 +189,29 @@ impl Doubt {
     }
 }
 
+impl Doubt {
+    /// How grave it is, which depends on how the figures were made: an identity of figures that are not of the same requests does
+    /// not hold, and shows nothing false.
+    pub fn weight(&self) -> Weight {
+        match self {
+            Doubt::TooManyInFlight { timing, .. } if !timing.is_exact() => Weight::NotShown,
+            _ => self.rule().weight(),
+        }
+    }
+}
+
 impl Audit {
+    /// Of the gravest doubt.
+    pub fn weight(&self) -> Option<Weight> {
+        self.findings.iter().map(|finding| finding.doubt.weight()).min()
+    }
+
+    /// Of the gravest doubt that rests on a rule.
+    pub fn weight_of(&self, rule: Rule) -> Option<Weight> {
+        let of_rule = self.findings.iter().filter(|finding| finding.doubt.rule() == rule);
+        of_rule.map(|finding| finding.doubt.weight()).min()
+    }
+
     /// How often a rule was broken.
     pub fn count(&self, rule: Rule) -> usize {
         self.findings.iter().filter(|finding| finding.doubt.rule() == rule).count()

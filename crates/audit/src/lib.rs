@@ -12,6 +12,8 @@ mod rules;
 mod source;
 
 pub use doubt::{About, Audit, Doubt, Finding, Rule, Weight};
-pub use published::{Latency, Load, Mislabelled, Published, Row, Source, Statistic};
+pub use published::{
+    Checks, Counted, Counts, Latency, Load, Mislabelled, Published, Row, Source, Statistic, Timing,
+};
 pub use rules::audit;
 pub use source::{ReadError, read};

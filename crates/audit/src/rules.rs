@@ -4,13 +4,17 @@ use std::collections::BTreeMap;
 
 use crate::{
     doubt::{About, Audit, Doubt, Finding},
-    published::{Published, Row, Statistic},
+    published::{Counted, Published, Row, Statistic},
 };
 
 /// What three printed digits, and windows that do not begin and end at the same instant, may make of an identity.
 const ROUNDING: f64 = 0.05;
 /// A mean latency that explains less than this share of the connections leaves something out.
 const EXPLAINED_MIN: f64 = 0.9;
+/// Histograms with three digits, which some tools keep, give neighbours for one latency.
+const HISTOGRAM: f64 = 0.001;
+/// A mean of fewer steps of its last digit may be equal to a quantile by chance.
+const STEPS_MIN: f64 = 100.0;
 /// CPU time is read at other instants than those at which a load begins and ends.
 const CPU_ROUNDING: f64 = 0.01;
 /// Of requests: fewer that failed change no rate that is printed with three digits.
@@ -34,7 +38,9 @@ pub fn audit(published: &Published) -> Audit {
     of_rows.extend(runs_that_differ(published));
     of_rows.sort_by_key(|(place, doubt)| (*place, doubt.rule()));
     let of_rows = of_rows.into_iter().map(|(place, doubt)| Finding { about: About::Row(place), doubt });
-    let of_tests = published.tests().into_iter().flat_map(|test| {
+    // Outputs of a tool are no table: a rank of them is published nowhere.
+    let tests = if published.source.is_suite() { published.tests() } else { Vec::new() };
+    let of_tests = tests.into_iter().flat_map(|test| {
         let doubts = [shared_ceiling(published, test), no_spread(published, test)];
         doubts.into_iter().flatten().map(|doubt| Finding { about: About::Test(test.to_owned()), doubt })
     });
@@ -44,7 +50,7 @@ pub fn audit(published: &Published) -> Audit {
 /// A rule that looks at one row.
 type OfARow = fn(&Row) -> Option<Doubt>;
 
-const OF_A_ROW: [OfARow; 8] = [
+const OF_A_ROW: [OfARow; 9] = [
     below_zero,
     out_of_order,
     mean_as_quantile,
@@ -52,7 +58,8 @@ const OF_A_ROW: [OfARow; 8] = [
     in_flight,
     more_cpu,
     other_rate,
-    failures_counted,
+    failed,
+    checks_failed,
 ];
 
 fn of_row(row: &Row) -> Vec<Doubt> {
@@ -66,21 +73,23 @@ fn below_zero(row: &Row) -> Option<Doubt> {
     Some(Doubt::BelowZero { what, ns })
 }
 
-/// The first pair. What is below zero is another rule's.
+/// The first pair that differs by more than rounding. What is below zero is another rule's.
 fn out_of_order(row: &Row) -> Option<Doubt> {
     let stated: Vec<_> = row.latency.in_order().into_iter().filter(|(_, ns)| *ns >= 0.0).collect();
-    let fall = stated.windows(2).find(|pair| pair[0].1 > pair[1].1).map(|pair| (pair[0], pair[1]));
+    let is_above = |less: f64, more: f64| less > more * (1.0 + HISTOGRAM) + row.latency.step_ns;
+    let fall = stated.windows(2).find(|pair| is_above(pair[0].1, pair[1].1)).map(|pair| (pair[0], pair[1]));
     let mean = row.latency.ns_mean.filter(|ns| *ns >= 0.0).map(|ns| (Statistic::Mean, ns));
     let end = |wanted: Statistic| stated.iter().copied().find(|(what, _)| *what == wanted);
-    let above = mean.zip(end(Statistic::Maximum)).filter(|(mean, max)| mean.1 > max.1);
-    let below = end(Statistic::Minimum).zip(mean).filter(|(min, mean)| min.1 > mean.1);
+    let above = mean.zip(end(Statistic::Maximum)).filter(|(mean, max)| is_above(mean.1, max.1));
+    let below = end(Statistic::Minimum).zip(mean).filter(|(min, mean)| is_above(min.1, mean.1));
     let (less, more) = fall.or(above).or(below)?;
     Some(Doubt::OutOfOrder { less, more })
 }
 
-/// To the last digit that was published, and not where all requests took the same.
+/// To the last digit that was published, if there are enough of them, and not where all requests took the same.
 fn mean_as_quantile(row: &Row) -> Option<Doubt> {
-    let mean = row.latency.ns_mean.filter(|ns| *ns > 0.0 && row.latency.ns_max != Some(*ns))?;
+    let has_digits = |ns: f64| ns > 0.0 && ns >= row.latency.step_ns * STEPS_MIN;
+    let mean = row.latency.ns_mean.filter(|ns| has_digits(*ns) && row.latency.ns_max != Some(*ns))?;
     let is_it = |(probability, ns): &&(f64, f64)| *probability >= TAIL && *ns == mean;
     let (probability, ns) = *row.latency.quantiles_ns.iter().find(is_it)?;
     Some(Doubt::QuantileIsMean { probability, ns })
@@ -89,19 +98,23 @@ fn mean_as_quantile(row: &Row) -> Option<Doubt> {
 /// Only the source itself can say so: a p95 looks like any p99.
 fn mislabelled(row: &Row) -> Option<Doubt> {
     let label = row.mislabelled?;
-    let (_, ns) = *row.latency.quantiles_ns.iter().find(|(probability, _)| *probability == label.is)?;
+    let (_, ns) = row.latency.in_order().into_iter().find(|(what, _)| *what == label.is)?;
     Some(Doubt::QuantileMislabelled { label, ns })
 }
 
-/// Little's law. Where the clients pause, or connections are opened under way, fewer requests than connections are no surprise.
+/// Little's law, with the mean anywhere within its last digit. Where the clients pause, or connections are opened under way, fewer
+/// requests than connections are no surprise.
 fn in_flight(row: &Row) -> Option<Doubt> {
     let slots = row.load.slots.filter(|slots| *slots > 0.0)?;
-    let in_flight = row.per_second? * row.latency.ns_mean.filter(|ns| *ns > 0.0)? / 1e9;
-    if in_flight > slots * (1.0 + ROUNDING) {
-        return Some(Doubt::TooManyInFlight { in_flight, slots });
+    let (per_second, ns_mean) = (row.per_second?, row.latency.ns_mean.filter(|ns| *ns > 0.0)?);
+    let with_mean = |ns: f64| per_second * ns / 1e9;
+    let in_flight = with_mean(ns_mean);
+    if with_mean(ns_mean - row.latency.step_ns) > slots * (1.0 + ROUNDING) {
+        return Some(Doubt::TooManyInFlight { in_flight, slots, timing: row.timing });
     }
     let slots = row.load.under_way.unwrap_or(slots);
-    let is_explained = row.load.thinks || row.load.reconnects || in_flight >= slots * EXPLAINED_MIN;
+    let reaches = with_mean(ns_mean + row.latency.step_ns) >= slots * EXPLAINED_MIN;
+    let is_explained = row.load.thinks || row.load.paced || row.load.reconnects || reaches;
     (!is_explained).then_some(Doubt::TooFewInFlight { in_flight, slots })
 }
 
@@ -111,31 +124,30 @@ fn more_cpu(row: &Row) -> Option<Doubt> {
 }
 
 fn other_rate(row: &Row) -> Option<Doubt> {
-    let (per_second, counted_per_second) = (row.per_second?, counted(row)?);
-    let ratio = per_second / counted_per_second;
-    let agrees = (1.0 - ROUNDING..=1.0 + ROUNDING).contains(&ratio);
-    // A rate of what succeeded alone is right too.
-    let without = row.failed.map(|failed| counted_per_second - failed / row.elapsed_s.unwrap_or(1.0));
-    let agrees_without = without.is_some_and(|counted| (per_second / counted - 1.0).abs() <= ROUNDING);
-    (!agrees && !agrees_without).then_some(Doubt::OtherRate { per_second, counted_per_second })
-}
-
-fn failures_counted(row: &Row) -> Option<Doubt> {
-    let (failed, requests) = (row.failed?, row.requests.filter(|requests| *requests > 0.0)?);
-    if failed <= requests * FAILED_SHARE {
-        return None;
-    }
-    let with = counted(row)?;
-    let without = with * (1.0 - (failed / requests).min(1.0));
-    let stated = row.per_second?;
-    let are_counted = (stated - with).abs() < (stated - without).abs();
-    are_counted.then_some(Doubt::FailuresCounted { failed, requests })
-}
-
-/// Requests a second by the counts.
-fn counted(row: &Row) -> Option<f64> {
+    let (per_second, counts) = (row.per_second?, row.counts.filter(|counts| counts.judged() > 0.0)?);
     let elapsed_s = row.elapsed_s.filter(|elapsed_s| *elapsed_s > 0.0)?;
-    row.requests.filter(|requests| *requests > 0.0).map(|requests| requests / elapsed_s)
+    // A rate of what succeeded alone is right too, and so is one of all that was tried.
+    let all = [Counted::Answered, Counted::Ended, Counted::Succeeded];
+    let agrees =
+        |by: &Counted| (per_second * elapsed_s - counts.counted(*by)).abs() <= counts.counted(*by) * ROUNDING;
+    let counted_per_second = counts.counted(row.counted) / elapsed_s;
+    (!all.iter().any(agrees)).then_some(Doubt::OtherRate { per_second, counted_per_second })
+}
+
+/// No time is needed for a share.
+fn failed(row: &Row) -> Option<Doubt> {
+    let counts = row.counts?;
+    (counts.failed() > counts.judged() * FAILED_SHARE)
+        .then_some(Doubt::Failed { counts, counted: row.counted })
+}
+
+fn checks_failed(row: &Row) -> Option<Doubt> {
+    row.checks.filter(|checks| checks.failed > checks.of * FAILED_SHARE).map(Doubt::ChecksFailed)
+}
+
+/// Whether its rate is that of the server, or of whatever ended it, and not one that was asked for.
+fn is_free(row: &Row) -> bool {
+    !row.load.paced
 }
 
 /// The fastest row of a test, and those near to it. A single row is at no top.
@@ -150,7 +162,8 @@ fn idle_at_the_top(published: &Published) -> Vec<(usize, Doubt)> {
 
 /// The places of the rows near to the fastest one, if there is more than one row.
 fn top_of(published: &Published, test: &str) -> Vec<usize> {
-    let rows = published.of_test(test);
+    let mut rows = published.of_test(test);
+    rows.retain(|place| is_free(&published.rows[*place]));
     let rate = |place: &usize| published.rows[*place].per_second.unwrap_or(0.0);
     let most = rows.iter().map(rate).fold(0.0, f64::max);
     if rows.len() < 2 || most <= 0.0 {
@@ -173,9 +186,11 @@ fn shared_ceiling(published: &Published, test: &str) -> Option<Doubt> {
 
 /// Rows that are the same server under the same load, at the first of them.
 fn runs_that_differ(published: &Published) -> Vec<(usize, Doubt)> {
-    let mut runs: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
-    for (place, row) in published.rows.iter().enumerate().filter(|(_, row)| !row.has_interval) {
-        runs.entry((&row.test, &row.name)).or_default().push(place);
+    let mut runs: BTreeMap<(&str, &str, Option<u64>), Vec<usize>> = BTreeMap::new();
+    let are_compared = |row: &Row| !row.has_interval && is_free(row);
+    for (place, row) in published.rows.iter().enumerate().filter(|(_, row)| are_compared(row)) {
+        let slots = row.load.slots.map(f64::to_bits);
+        runs.entry((&row.test, &row.name, slots)).or_default().push(place);
     }
     let differ = runs.into_values().filter_map(|places| {
         let rates: Vec<f64> = places.iter().filter_map(|place| published.rows[*place].per_second).collect();
@@ -188,7 +203,8 @@ fn runs_that_differ(published: &Published) -> Vec<(usize, Doubt)> {
 }
 
 fn no_spread(published: &Published, test: &str) -> Option<Doubt> {
-    let rows = published.of_test(test);
+    let mut rows = published.of_test(test);
+    rows.retain(|place| is_free(&published.rows[*place]));
     let mut names: Vec<&str> = rows.iter().map(|place| published.rows[*place].name.as_str()).collect();
     names.sort_unstable();
     names.dedup();

@@ -3,10 +3,11 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     doubt::{Rule, Weight},
-    published::{Latency, Load, Mislabelled, Source},
+    published::{Checks, Counts, Latency, Load, Mislabelled, Source, Timing},
 };
 
-const CALLED_P999: Mislabelled = Mislabelled { called: 0.999, is: 0.99, shown_by: "a file" };
+const CALLED_P999: Mislabelled =
+    Mislabelled { called: 0.999, is: Statistic::Quantile(0.99), shown_by: "a file" };
 
 /// A row in which everything agrees: 10 ms at 6,400/s on 64 connections.
 fn sound() -> Row {
@@ -15,15 +16,18 @@ fn sound() -> Row {
         test: "hello".to_owned(),
         load: Load { slots: Some(64.0), ..Load::default() },
         per_second: Some(6_400.0),
-        requests: Some(64_000.0),
-        failed: Some(0.0),
+        counted: Counted::Answered,
+        counts: Some(Counts { succeeded: 64_000.0, ..Counts::default() }),
+        checks: None,
         elapsed_s: Some(10.0),
         latency: Latency {
             ns_min: Some(1e6),
             ns_mean: Some(10e6),
             ns_max: Some(90e6),
             quantiles_ns: vec![(0.5, 9e6), (0.99, 30e6)],
+            step_ns: 10_000.0,
         },
+        timing: Timing::Measured,
         mislabelled: None,
         cpus_used: Some(1.98),
         cpus: Some(2.0),
@@ -31,8 +35,13 @@ fn sound() -> Row {
     }
 }
 
+/// So many succeeded, were refused and had no answer.
+fn counts(succeeded: f64, refused: f64, unanswered: f64) -> Option<Counts> {
+    Some(Counts { succeeded, refused, unanswered, ..Counts::default() })
+}
+
 fn published(rows: Vec<Row>) -> Published {
-    Published { source: Source::Wrk, rows, unread: 0 }
+    Published { source: Source::HttpArena, rows, unread: 0 }
 }
 
 fn found(rows: Vec<Row>) -> Vec<Rule> {
@@ -60,8 +69,10 @@ fn each_contradiction_in_a_row_breaks_its_rule_and_no_other() {
         (Row { load: Load { slots: Some(60.0), ..Load::default() }, ..sound() }, Rule::LittleAbove),
         (Row { load: Load { slots: Some(80.0), ..Load::default() }, ..sound() }, Rule::LittleBelow),
         (Row { cpus_used: Some(2.1), ..sound() }, Rule::CpuTime),
-        (Row { requests: Some(50_000.0), ..sound() }, Rule::Count),
-        (Row { failed: Some(640.0), ..sound() }, Rule::Failures),
+        (Row { counts: counts(50_000.0, 0.0, 0.0), ..sound() }, Rule::Count),
+        (Row { counts: counts(63_360.0, 640.0, 0.0), ..sound() }, Rule::Failures),
+        (Row { counts: counts(64_000.0, 0.0, 640.0), ..sound() }, Rule::Failures),
+        (Row { checks: Some(Checks { failed: 1.0, of: 100.0 }), ..sound() }, Rule::Failures),
     ];
     for (row, rule) in cases {
         assert_eq!(found(vec![row.clone()]), [rule], "{row:?}");
@@ -101,10 +112,60 @@ fn what_was_counted_as_under_way_explains_a_lack_and_no_excess() {
 }
 
 #[test]
-fn a_rate_of_what_succeeded_counts_no_failure() {
-    let row = Row { failed: Some(32_000.0), per_second: Some(3_200.0), ..sound() };
-    let row = Row { load: Load::default(), ..row };
-    assert_eq!(found(vec![row]), []);
+fn a_share_that_failed_is_said_whether_the_rate_counts_it_or_not_and_needs_no_time() {
+    let row = |counted, per_second| Row {
+        counted,
+        per_second: Some(per_second),
+        counts: counts(32_000.0, 32_000.0, 0.0),
+        load: Load::default(),
+        ..sound()
+    };
+    assert_eq!(found(vec![row(Counted::Succeeded, 3_200.0)]), [Rule::Failures], "the rate is right");
+    assert_eq!(found(vec![row(Counted::Answered, 6_400.0)]), [Rule::Failures]);
+    let without_a_time = Row { elapsed_s: None, per_second: None, ..row(Counted::Answered, 0.0) };
+    assert_eq!(found(vec![without_a_time]), [Rule::Failures]);
+    let broken_off = Counts { succeeded: 500.0, broken_off: 64.0, ..Counts::default() };
+    let short = Row { counts: Some(broken_off), elapsed_s: None, ..sound() };
+    assert_eq!(found(vec![short]), [], "what the tool broke off at its end did not fail");
+}
+
+#[test]
+fn littles_law_is_no_contradiction_where_mean_and_rate_are_not_of_the_same_requests() {
+    let row = |timing| Row { timing, load: Load { slots: Some(40.0), ..Load::default() }, ..sound() };
+    let weight = |timing| audit(&published(vec![row(timing)])).weight();
+    assert_eq!(weight(Timing::Measured), Some(Weight::CannotBeTrue));
+    for timing in [Timing::Corrected, Timing::FromSchedule, Timing::RateSampled] {
+        assert_eq!(weight(timing), Some(Weight::NotShown), "{timing:?}");
+    }
+}
+
+#[test]
+fn figures_with_few_digits_break_no_rule_by_their_rounding() {
+    let of = |step_ns: f64, ns_mean: f64, p99: f64| {
+        let latency = Latency {
+            ns_mean: Some(ns_mean),
+            quantiles_ns: vec![(0.99, p99)],
+            step_ns,
+            ..Latency::default()
+        };
+        found(vec![Row { latency, load: Load::default(), ..sound() }])
+    };
+    assert_eq!(of(1e6, 12e6, 12e6), [], "12 ms and 12 ms, by whole milliseconds");
+    assert_eq!(of(1e4, 12e6, 12e6), [Rule::MeanAsQuantile]);
+    let loaded = |slots: f64| {
+        let latency = Latency { ns_mean: Some(10e6), step_ns: 1e6, ..Latency::default() };
+        found(vec![Row { latency, load: Load { slots: Some(slots), ..Load::default() }, ..sound() }])
+    };
+    // 9 to 11 ms at 6,400/s are 57.6 to 70.4 requests.
+    assert_eq!((loaded(58.0), loaded(77.0)), (vec![], vec![]));
+    assert_eq!((loaded(52.0), loaded(90.0)), (vec![Rule::LittleAbove], vec![Rule::LittleBelow]));
+}
+
+#[test]
+fn neighbours_in_a_histogram_are_in_order() {
+    let latency =
+        Latency { ns_max: Some(4.680e6), quantiles_ns: vec![(0.999, 4.683e6)], ..Latency::default() };
+    assert_eq!(found(vec![Row { latency, load: Load::default(), ..sound() }]), []);
 }
 
 #[test]
@@ -112,7 +173,7 @@ fn a_server_with_cpus_to_spare_is_doubted_at_the_top_alone() {
     let row = |name: &str, per_second: f64| Row {
         name: name.to_owned(),
         per_second: Some(per_second),
-        requests: None,
+        counts: None,
         load: Load::default(),
         cpus_used: Some(1.0),
         has_interval: true,
@@ -130,7 +191,7 @@ fn many_rows_at_one_rate_are_a_ceiling_where_nothing_says_that_the_servers_were_
     let row = |place: usize, cpus_used: Option<f64>| Row {
         name: format!("s{place}"),
         per_second: Some(1000.0 - place as f64),
-        requests: None,
+        counts: None,
         load: Load::default(),
         cpus_used,
         has_interval: true,
@@ -146,13 +207,53 @@ fn runs_of_one_server_are_compared_and_ranks_by_one_figure_are_doubted() {
     let at = |name: &str, factor: f64| Row {
         name: name.to_owned(),
         per_second: Some(6_400.0 * factor),
-        requests: None,
+        counts: None,
         load: Load::default(),
         ..sound()
     };
     assert_eq!(found(vec![at("a", 1.0), at("a", 1.05)]), []);
     assert_eq!(found(vec![at("a", 1.0), at("a", 1.2)]), [Rule::Repetition]);
     assert_eq!(found(vec![at("a", 1.0), at("b", 1.2)]), [Rule::Spread]);
+}
+
+#[test]
+fn where_a_rate_was_asked_for_nothing_follows_from_it() {
+    let row = |place: u32| Row {
+        name: format!("s{}", place % 12),
+        per_second: Some(f64::from(place + 1) * 1000.0),
+        counts: None,
+        load: Load { slots: Some(640.0), paced: true, ..Load::default() },
+        cpus_used: None,
+        ..sound()
+    };
+    assert_eq!(found((0..24).map(row).collect()), [], "rows, runs and tests");
+}
+
+#[test]
+fn outputs_of_a_tool_are_no_table() {
+    let row = |name: &str, per_second: f64| Row {
+        name: name.to_owned(),
+        per_second: Some(per_second),
+        counts: None,
+        load: Load::default(),
+        ..sound()
+    };
+    let rows = vec![row("a", 1000.0), row("b", 990.0)];
+    let tool = audit(&Published { source: Source::Ab, rows: rows.clone(), unread: 0 });
+    assert_eq!((tool.findings.len(), found(rows)), (0, vec![Rule::Spread]));
+}
+
+#[test]
+fn runs_with_other_connections_are_not_runs_of_one_load() {
+    let at = |connections: f64, per_second: f64| Row {
+        per_second: Some(per_second),
+        counts: None,
+        load: Load { slots: Some(connections), thinks: true, ..Load::default() },
+        latency: Latency::default(),
+        ..sound()
+    };
+    assert_eq!(found(vec![at(1.0, 900.0), at(64.0, 6_400.0)]), []);
+    assert_eq!(found(vec![at(64.0, 900.0), at(64.0, 6_400.0)]), [Rule::Repetition]);
 }
 
 #[test]
@@ -175,7 +276,7 @@ proptest! {
         let row = Row {
             load: Load { slots: Some(f64::from(connections)), ..Load::default() },
             per_second: Some(rounded(per_second)),
-            requests: None,
+            counts: None,
             latency: Latency { ns_mean: Some(rounded(ns_mean)), ..Latency::default() },
             ..sound()
         };

@@ -3,13 +3,15 @@
 
 use serde_json::Value;
 
-use super::text::{at, time_at_ns};
-use crate::published::{Latency, Load, Published, Row, Source};
+use super::text::{at, printed, text_at, time_at_ns};
+use crate::published::{Counts, Latency, Load, Published, Row, Source, Timing};
 
 /// Requests that are sent at once on each connection in the test `plaintext`.
 const PIPELINE: f64 = 16.0;
-/// Answers of 4xx and 5xx, in one figure. What had no answer is not among the requests.
+/// Answers of 4xx and 5xx, in one figure.
 const FAILURES: &str = "5xx";
+/// What had no answer is not among the requests.
+const UNANSWERED: [&str; 3] = ["connect", "read", "write"];
 
 pub(super) fn read(_: &str, value: &Value) -> Option<Published> {
     let raw = value.get("rawData")?.as_object()?;
@@ -59,6 +61,8 @@ fn row(
     let requests = at(load, "totalRequests")?;
     let elapsed_s = at(load, "endTime").zip(at(load, "startTime")).map(|(end, start)| end - start);
     let elapsed_s = duration_s.or(elapsed_s).filter(|elapsed_s| *elapsed_s > 0.0);
+    let refused = at(load, FAILURES).unwrap_or(0.0);
+    let mean = text_at(load, "latencyAvg").and_then(printed);
     let pipeline = if kind == "plaintext" { PIPELINE } else { 1.0 };
     Some(Row {
         name: framework.to_owned(),
@@ -66,14 +70,20 @@ fn row(
         load: Load { slots: connections.map(|connections| connections * pipeline), ..Load::default() },
         // What is ranked is this quotient: the file has no rate of its own.
         per_second: elapsed_s.map(|elapsed_s| requests / elapsed_s),
-        requests: Some(requests),
-        failed: at(load, FAILURES),
+        counts: Some(Counts {
+            succeeded: (requests - refused).max(0.0),
+            refused,
+            unanswered: UNANSWERED.iter().filter_map(|key| at(load, key)).sum(),
+            ..Counts::default()
+        }),
         elapsed_s,
         latency: Latency {
-            ns_mean: time_at_ns(load, "latencyAvg"),
+            ns_mean: mean.map(|mean| mean.ns),
             ns_max: time_at_ns(load, "latencyMax"),
+            step_ns: mean.map_or(0.0, |mean| mean.step_ns),
             ..Latency::default()
         },
+        timing: Timing::Corrected,
         ..Row::default()
     })
 }

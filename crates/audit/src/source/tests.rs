@@ -1,14 +1,18 @@
 use std::path::Path;
 
 use super::*;
-use crate::{audit, doubt::Rule, published::Mislabelled};
+use crate::{
+    audit,
+    doubt::{Rule, Weight},
+    published::{Mislabelled, Statistic},
+};
 
-fn excerpt(path: &str) -> Published {
+pub(super) fn excerpt(path: &str) -> Published {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(path);
     read(path, &std::fs::read(file).unwrap()).unwrap()
 }
 
-fn counts(published: &Published) -> Vec<(Rule, usize)> {
+pub(super) fn counts(published: &Published) -> Vec<(Rule, usize)> {
     let audit = audit(published);
     let counts = Rule::ALL.map(|rule| (rule, audit.count(rule)));
     counts.into_iter().filter(|(_, count)| *count > 0).collect()
@@ -33,7 +37,9 @@ fn more_cpu_than_there_is_and_littles_law_are_found_in_http_arena() {
     let published = excerpt("http-arena/caddy.json");
     assert_eq!(published.tests().len(), 5);
     // json-tls-4096: a mean that was corrected, beside a count that was not; pipelined-4096: 70% of the requests it allows.
-    assert_eq!(counts(&published), [(Rule::LittleAbove, 1), (Rule::LittleBelow, 1)]);
+    let expected = [(Rule::LittleAbove, 1), (Rule::Label, 1), (Rule::LittleBelow, 1)];
+    assert_eq!(counts(&published), expected);
+    assert_eq!(audit(&published).weight(), Some(Weight::NotShown), "wrk measured that profile");
 }
 
 #[test]
@@ -41,7 +47,8 @@ fn failures_that_count_as_throughput_are_found_in_techempower() {
     let published = excerpt("techempower/results.json");
     assert_eq!((published.source, published.rows.len()), (Source::TechEmpower, 10));
     let row = published.rows.iter().find(|row| row.test == "json, 256 connections").unwrap();
-    assert_eq!((row.per_second, row.failed, row.load.slots), (Some(6462.0 / 15.0), Some(800.0), Some(256.0)));
+    let failed = row.counts.map(|counts| counts.refused);
+    assert_eq!((row.per_second, failed, row.load.slots), (Some(6462.0 / 15.0), Some(800.0), Some(256.0)));
     let found = counts(&published);
     assert_eq!(found.iter().find(|(rule, _)| *rule == Rule::Failures), Some(&(Rule::Failures, 10)));
     assert!(found.contains(&(Rule::LittleAbove, 3)), "1.12 s times 431/s, on 256 connections: {found:?}");
@@ -63,12 +70,16 @@ fn a_p95_under_the_name_of_p99_is_found_in_web_frameworks() {
     let quantile = |place: usize| agoo.latency.quantiles_ns[place];
     assert_eq!(quantile(0), (0.5, 0.017_944_406 * 1e9), "seconds");
     assert_eq!((quantile(3), agoo.latency.quantiles_ns.len()), ((0.95, 0.028_035_373 * 1e9), 4));
-    assert_eq!((agoo.latency.ns_mean, agoo.requests, agoo.failed), (None, None, None), "-1 is no figure");
+    assert_eq!((agoo.latency.ns_mean, agoo.counts), (None, None), "-1 is no figure");
     assert!(agoo.elapsed_s.is_some_and(|elapsed_s| (elapsed_s - 15.035_906).abs() < 1e-6));
     // One row has no quantile: none of its requests was answered.
     let expected = [(Rule::Label, 11), (Rule::Ceiling, 1), (Rule::Spread, 1)];
     assert_eq!(counts(&published), expected);
-    let label = Mislabelled { called: 0.99, is: 0.95, shown_by: ".tasks/collect.rake:67 at commit 6ea7019" };
+    let label = Mislabelled {
+        called: 0.99,
+        is: Statistic::Quantile(0.95),
+        shown_by: ".tasks/collect.rake:67 at commit 6ea7019",
+    };
     assert_eq!(agoo.mislabelled, Some(label));
 }
 
@@ -102,7 +113,7 @@ fn the_labels_of_wrk_do_not_hide_that_figures_are_ohas() {
 
 #[test]
 fn what_is_of_no_known_format_is_refused_by_naming_those_that_are() {
-    for text in ["", "{}", "[]", "[{\"rps\":1}]", "hello", "{\"rawData\":3}"] {
+    for text in ["{}", "[]", "[{\"rps\":1}]", "hello", "{\"rawData\":3}"] {
         assert_eq!(read("a", text.as_bytes()), Err(ReadError::Unknown), "{text}");
     }
     let empty = read("a", br#"{"rawData":{"json":{}}}"#);
@@ -116,39 +127,49 @@ fn names_of_others_are_visible() {
     assert!(!read.rows[0].name.contains('\u{1b}'), "{:?}", read.rows[0].name);
 }
 
-/// Rate, requests that failed, slots, mean in microseconds, and the number of quantiles.
-fn row(file: &str) -> (Source, f64, Option<f64>, Option<f64>, f64, usize) {
-    let published = excerpt(&format!("tools/{file}"));
-    let row = &published.rows[0];
-    let mean_us = (row.latency.ns_mean.unwrap() / 1e3).round();
-    let rate = row.per_second.unwrap().round();
-    (published.source, rate, row.failed, row.load.slots, mean_us, row.latency.quantiles_ns.len())
-}
-
 #[test]
-fn the_output_of_each_tool_is_read() {
-    use Source::{Bombardier, H2load, K6, Oha, Vegeta, Wrk};
-    assert_eq!(row("wrk.txt"), (Wrk, 103_267.0, Some(0.0), Some(64.0), 684.0, 4));
-    assert_eq!(row("wrk-404.txt"), (Wrk, 100_203.0, Some(210_562.0), Some(64.0), 790.0, 0));
-    assert_eq!(row("bombardier.txt"), (Bombardier, 92_168.0, Some(0.0), Some(64.0), 693.0, 5));
-    assert_eq!(row("vegeta.txt"), (Vegeta, 2_000.0, Some(0.0), None, 145.0, 4));
-    assert_eq!(row("vegeta.json"), (Vegeta, 2_000.0, Some(0.0), None, 145.0, 4));
-    assert_eq!(row("h2load.txt"), (H2load, 101_866.0, Some(0.0), None, 628.0, 0));
-    assert_eq!(row("k6.json"), (K6, 27_967.0, Some(0.0), Some(16.0), 549.0, 3));
-    assert_eq!(row("oha.json"), (Oha, 50_000.0, Some(10_000.0), None, 1_000.0, 3));
-    // hey is read as oha is, whose output it has.
-    assert_eq!(row("hey.txt"), (Oha, 48_417.0, Some(0.0), None, 1_300.0, 7));
-}
-
-#[test]
-fn what_a_tool_prints_is_held_to_the_rules() {
-    let rules = |file: &str| {
-        counts(&excerpt(&format!("tools/{file}"))).into_iter().map(|(rule, _)| rule).collect::<Vec<_>>()
+fn a_maximum_under_the_name_of_p99_is_found_in_the_profiles_of_http_arena_that_have_it() {
+    let found = |profile: &str, avg: &str| {
+        let text = format!(
+            r#"[{{"framework":"a","rps":400000,"avg_latency":"{avg}","p99_latency":"1.99s","connections":4096,"pipeline":1}}]"#
+        );
+        let published = read(profile, text.as_bytes()).unwrap();
+        (
+            published.rows[0].latency.ns_max,
+            counts(&published).into_iter().map(|(rule, _)| rule).collect::<Vec<_>>(),
+        )
     };
-    assert_eq!(rules("bombardier.txt"), []);
-    assert_eq!(rules("k6.json"), []);
-    // It corrects its latencies for coordinated omission, and not its count (wg/wrk#114).
-    assert_eq!(rules("wrk.txt"), [Rule::LittleAbove]);
-    assert!(rules("wrk-404.txt").contains(&Rule::Failures));
-    assert_eq!(rules("oha.json"), [Rule::Failures]);
+    for profile in ["json-tls-4096", "static-tls-1024", "stream-grpc-64", "stream-grpc-tls-64"] {
+        let (maximum, rules) = found(profile, "10.24ms");
+        assert_eq!((maximum, rules.contains(&Rule::Label)), (Some(1.99e9), true), "{profile}");
+    }
+    assert_eq!(found("json-comp-4096", "10.24ms"), (None, vec![]));
+    assert_eq!(
+        found("json-tls-4096", "1.99s").1,
+        [Rule::LittleAbove, Rule::MeanAsQuantile],
+        "as it was before"
+    );
+    for paced in ["latency-1m-1024", "latency-10k-1024", "8gbit-512", "production-stack-256"] {
+        assert_eq!(
+            found(paced, "1.00ms").1,
+            [],
+            "{paced}: not all connections are busy, or a connection has many requests"
+        );
+    }
+}
+
+#[test]
+fn what_is_empty_or_no_text_is_said_to_be_so() {
+    assert_eq!(read("a", b"  \n\r\n"), Err(ReadError::Empty));
+    for bytes in
+        [&b"\x7fELF\x02\x01\x01\0\0"[..], b"\x89PNG\r\n\x1a\n", b"\x1f\x8b\x08\0", b"r\0u\0n\0", &[0; 64]]
+    {
+        assert_eq!(read("a", bytes), Err(ReadError::Binary), "{bytes:?}");
+    }
+    assert_eq!(read("a", "hyperfine".as_bytes()), Err(ReadError::Unknown));
+    let said = ReadError::Unknown.to_string();
+    assert!(
+        said.contains("autocannon, fortio, k6") && said.contains("TechEmpower, HttpArena, web-frameworks"),
+        "{said}"
+    );
 }

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::text::{at, text_at};
-use crate::published::{Latency, Load, Mislabelled, Published, Row, Source};
+use crate::published::{Counts, Latency, Load, Mislabelled, Published, Row, Source, Statistic, Timing};
 
-/// What had no answer is not among the requests.
 const FAILURES: &str = "http_errors";
+/// What had no answer is not among the requests.
+const UNANSWERED: [&str; 3] = ["socket_connection_errors", "socket_read_errors", "socket_write_errors"];
 /// As wrk's and oha's quantiles are called. The first files of oha have the labels of wrk.
 const QUANTILES: [([&str; 2], f64); 5] = [
     (["percentile_50", "percentile50"], 0.5),
@@ -22,8 +23,11 @@ const QUANTILES: [([&str; 2], f64); 5] = [
 /// Written by the collector for what oha does not state.
 const NOT_STATED: f64 = -1.0;
 /// `percentile99: data.dig(:latencyPercentiles, :p95)`: so since the first data of oha (3c20cebf7, 3 September 2025).
-const P95_AS_P99: Mislabelled =
-    Mislabelled { called: 0.99, is: 0.95, shown_by: ".tasks/collect.rake:67 at commit 6ea7019" };
+const P95_AS_P99: Mislabelled = Mislabelled {
+    called: 0.99,
+    is: Statistic::Quantile(0.95),
+    shown_by: ".tasks/collect.rake:67 at commit 6ea7019",
+};
 
 /// The figures of one framework at one number of connections.
 type Figures<'a> = BTreeMap<&'a str, f64>;
@@ -37,16 +41,24 @@ struct Collected {
     reconnects: bool,
     not_stated: Option<f64>,
     mislabelled: Option<Mislabelled>,
+    timing: Timing,
 }
 
-const OF_WRK: Collected =
-    Collected { latency_ns: 1e3, elapsed_s: 1e-6, reconnects: false, not_stated: None, mislabelled: None };
+const OF_WRK: Collected = Collected {
+    latency_ns: 1e3,
+    elapsed_s: 1e-6,
+    reconnects: false,
+    not_stated: None,
+    mislabelled: None,
+    timing: Timing::Corrected,
+};
 const OF_OHA: Collected = Collected {
     latency_ns: 1e9,
     elapsed_s: 1e-3,
     reconnects: true,
     not_stated: Some(NOT_STATED),
     mislabelled: Some(P95_AS_P99),
+    timing: Timing::Measured,
 };
 
 impl Collected {
@@ -61,7 +73,10 @@ impl Collected {
 
     /// The probability of what is called this.
     fn probability(self, called: f64) -> f64 {
-        self.mislabelled.filter(|label| label.called == called).map_or(called, |label| label.is)
+        match self.mislabelled {
+            Some(Mislabelled { called: label, is: Statistic::Quantile(is), .. }) if label == called => is,
+            _ => called,
+        }
     }
 }
 
@@ -119,6 +134,7 @@ fn row(name: String, level: u64, figures: &Figures) -> Option<Row> {
     let is_stated = |figure: &f64| collected.states(*figure);
     let of = |label: &str| figures.get(label).copied().filter(is_stated);
     let per_second = of("total_requests_per_s").filter(|rate| *rate > 0.0)?;
+    let refused = of(FAILURES).unwrap_or(0.0);
     let time = |label: &str| of(label).map(|time| time * collected.latency_ns);
     let quantile = |(labels, called): &([&str; 2], f64)| {
         let ns = labels.iter().find_map(|label| time(label))?;
@@ -129,15 +145,21 @@ fn row(name: String, level: u64, figures: &Figures) -> Option<Row> {
         test: format!("{level} connections"),
         load: Load { slots: Some(level as f64), reconnects: collected.reconnects, ..Load::default() },
         per_second: Some(per_second),
-        requests: of("total_requests"),
-        failed: of(FAILURES),
+        counts: of("total_requests").map(|requests| Counts {
+            succeeded: (requests - refused).max(0.0),
+            refused,
+            unanswered: UNANSWERED.iter().filter_map(|label| of(label)).sum(),
+            ..Counts::default()
+        }),
         elapsed_s: of("duration_ms").map(|elapsed| elapsed * collected.elapsed_s),
         latency: Latency {
             ns_min: time("minimum_latency"),
             ns_mean: time("average_latency"),
             ns_max: time("maximum_latency"),
             quantiles_ns: QUANTILES.iter().filter_map(quantile).collect(),
+            step_ns: 0.0,
         },
+        timing: collected.timing,
         mislabelled: collected.mislabelled,
         ..Row::default()
     })

@@ -5,11 +5,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, bail, ensure};
-use tare_audit::{Audit, Published, Weight, audit, read};
+use anyhow::{Context, ensure};
+use tare_audit::{Audit, Published, Source, Weight, audit, read};
 use tare_bench::folder;
 use tare_host::foreign;
-use tare_report::{gather::audit as gather, write::html};
+use tare_report::{
+    Document,
+    gather::audit as gather,
+    write::{html, json},
+};
+use tare_service::document::{DecodeError, decoded};
 
 use super::print::{self, Extent};
 use crate::{
@@ -18,25 +23,22 @@ use crate::{
 };
 
 /// Say which figures of published results cannot be true, and which do not show what they are read as
-///
-/// Reads the result files of TechEmpower (results.json), HttpArena (site/data) and web-frameworks (data.json), the output of wrk,
-/// wrk2, oha, k6, h2load, bombardier and vegeta, and run folders of Tare. Nothing is measured: each rule is arithmetic that holds for
-/// every server, such as Little's law. A folder stands for the files in it.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(long_about = long_about(), after_help = "\
 Examples:
   tare audit results.json                      what TechEmpower published
   tare audit HttpArena/site/data               all profiles of HttpArena
   wrk -c 64 -d 10s URL > one.txt; tare audit one.txt
-  tare audit record/quick                      a run of Tare is held to the same rules
+  tare audit outputs                           each file of a folder, whatever tool printed it
+  tare audit .tare/runs/A                      a run of Tare is held to the same rules
   tare audit data.json --page audit.html       the same as a page
 
 Exit codes: 0 nothing speaks against the figures, 1 usage error, 4 some cannot be true, 5 some do not show what they are read as.")]
 pub(crate) struct Args {
-    /// Files, and folders of files; all of one suite or tool
+    /// Files, and folders of files
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<PathBuf>,
-    /// Write a page to this file too
+    /// Write a page to this file too, of one suite or tool
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
     /// Output format
@@ -47,26 +49,60 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// The sources are listed in one place, which is theirs.
+fn long_about() -> String {
+    format!(
+        "Say which figures of published results cannot be true, and which do not show what they are read as\n\n\
+         Reads the result files of suites ({}), the output of tools ({}), as text or as JSON, and run folders of Tare. Nothing \
+         is measured: each rule is arithmetic that holds for every server, such as Little's law. A folder stands for the files \
+         in it. Each suite and each tool has a report of its own, with what was found before the rules.",
+        Source::suites(),
+        Source::tools()
+    )
+}
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let mut read: Vec<(PathBuf, Published)> = Vec::new();
     for source in &args.sources {
         read.extend(published(source)?);
     }
-    let files: Vec<String> = read.iter().map(|(path, _)| path.display().to_string()).collect();
-    let all = together(read)?;
-    let found = audit(&all);
-    let document = gather::document(&all, &found, &files);
+    let audited: Vec<(Document, Audit)> = by_source(read)
+        .into_iter()
+        .map(|Rows { published, files }| {
+            let found = audit(&published);
+            (gather::document(&published, &found, &files), found)
+        })
+        .collect();
+    let (documents, found): (Vec<Document>, Vec<Audit>) = audited.into_iter().unzip();
     if let Some(page) = &args.page {
-        output::write_file(page, html::html(&document)?.as_bytes())?;
+        let titles: Vec<&str> = documents.iter().map(|document| document.title.as_str()).collect();
+        ensure!(documents.len() == 1, "--page shows one of these at a time: {}", titles.join(", "));
+        output::write_file(page, html::html(&documents[0])?.as_bytes())?;
         tare_host::tell!("the page is {}", page.display());
     }
-    let format = if args.json { Format::Json } else { args.format };
-    print::document(&document, format, Extent::Brief)?;
-    Ok(outcome(&found))
+    print_all(&documents, if args.json { Format::Json } else { args.format })?;
+    Ok(outcome(found.iter().filter_map(Audit::weight).min()))
 }
 
-fn outcome(found: &Audit) -> Outcome {
-    match found.findings.iter().map(|finding| finding.doubt.rule().weight()).min() {
+/// One below the other; in JSON several are a list.
+fn print_all(documents: &[Document], format: Format) -> anyhow::Result<()> {
+    if let (Format::Json, [_, _, ..]) = (format, documents) {
+        let texts: Vec<String> = documents.iter().map(json::json).collect();
+        let texts: Vec<&str> = texts.iter().map(|text| text.trim_end()).collect();
+        return output::print(&format!("[{}]\n", texts.join(",\n")));
+    }
+    for (place, document) in documents.iter().enumerate() {
+        if place > 0 {
+            output::print("\n")?;
+        }
+        print::document(document, format, Extent::Brief)?;
+    }
+    Ok(())
+}
+
+/// By the gravest finding.
+fn outcome(weight: Option<Weight>) -> Outcome {
+    match weight {
         None => Outcome::Fine,
         Some(Weight::CannotBeTrue) => Outcome::MeasurementInvalid,
         Some(Weight::NotShown) => Outcome::Inconclusive,
@@ -101,27 +137,34 @@ fn of_file(path: &Path) -> anyhow::Result<Published> {
     let at = || path.display().to_string();
     let bytes = foreign::read(path, folder::FILE_BYTES_MAX).with_context(at)?;
     let name = path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let bytes = match decoded(&bytes) {
+        Ok(text) => text.into_bytes(),
+        // A sign of another code page among the figures hides none of them; whether it is text at all is seen where it is read.
+        Err(DecodeError::NotUtf8 { .. } | DecodeError::NoMark) => bytes,
+        Err(error) => return Err(error).with_context(at),
+    };
     read(&name, &bytes).with_context(at)
 }
 
-/// One list of rows: figures of two suites say nothing about each other.
-fn together(read: Vec<(PathBuf, Published)>) -> anyhow::Result<Published> {
-    let mut all: Option<Published> = None;
+/// The rows of one source, and the files that they are from.
+struct Rows {
+    published: Published,
+    files: Vec<String>,
+}
+
+/// Figures of two suites or tools say nothing about each other.
+fn by_source(read: Vec<(PathBuf, Published)>) -> Vec<Rows> {
+    let mut all: Vec<Rows> = Vec::new();
     for (path, published) in read {
-        match &mut all {
-            None => all = Some(published),
-            Some(all) if all.source == published.source => {
-                all.rows.extend(published.rows);
-                all.unread += published.unread;
+        let file = path.display().to_string();
+        match all.iter_mut().find(|rows| rows.published.source == published.source) {
+            Some(rows) => {
+                rows.published.rows.extend(published.rows);
+                rows.published.unread += published.unread;
+                rows.files.push(file);
             }
-            Some(all) => {
-                let (one, other) = (all.source.name(), published.source.name());
-                bail!(
-                    "{}: is of {other}, and the files before it are of {one}: audit one of them at a time",
-                    path.display()
-                );
-            }
+            None => all.push(Rows { published, files: vec![file] }),
         }
     }
-    all.context("there is nothing to read")
+    all
 }

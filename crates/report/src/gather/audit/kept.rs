@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tare_analysis::loads;
-use tare_audit::{Latency, Load, Published, Row, Source};
+use tare_audit::{Counts, Latency, Load, Published, Row, Source};
 use tare_bench::{
     folder::StoredRun,
     plan::LoadSpec,
@@ -65,9 +65,10 @@ fn load(load: &LoadSpec, sums: &Sums) -> Load {
             slots: Some(*connections as f64),
             under_way: (sums.elapsed_ns > 0.0).then(|| sums.in_flight_ns / sums.elapsed_ns),
             thinks: think_ns.is_some(),
-            reconnects: false,
+            ..Load::default()
         },
-        LoadSpec::Open { .. } | LoadSpec::Sessions { .. } | LoadSpec::Batch { .. } => Load::default(),
+        LoadSpec::Open { .. } => Load { paced: true, ..Load::default() },
+        LoadSpec::Sessions { .. } | LoadSpec::Batch { .. } => Load::default(),
     }
 }
 
@@ -95,13 +96,13 @@ impl Sums {
         let elapsed_s = (self.elapsed_ns > 0.0).then_some(self.elapsed_ns / 1e9);
         Row {
             per_second: elapsed_s.map(|elapsed_s| self.answered / elapsed_s),
-            requests: Some(self.answered),
+            counts: Some(Counts { succeeded: self.answered, ..Counts::default() }),
             elapsed_s,
             latency: Latency {
                 ns_min: (self.count > 0.0).then_some(self.ns_min),
                 ns_mean: (self.count > 0.0).then(|| self.latency_ns / self.count),
                 ns_max: (self.count > 0.0).then_some(self.ns_max),
-                quantiles_ns: Vec::new(),
+                ..Latency::default()
             },
             // Its report has one for each of these figures.
             has_interval: true,

@@ -4,7 +4,7 @@ mod kept;
 mod words;
 
 use tare_analysis::{figures::rate, verdict::Tone};
-use tare_audit::{About, Audit, Published, Row, Rule, Weight};
+use tare_audit::{About, Audit, Doubt, Published, Row, Rule, Weight};
 
 pub use kept::of_run;
 
@@ -15,12 +15,13 @@ use crate::document::{Document, FORMAT, Fact, Kind, Section, Status, Value};
 struct Judged<'a> {
     row: &'a Row,
     /// The gravest first.
-    doubts: Vec<&'a tare_audit::Doubt>,
+    doubts: Vec<&'a Doubt>,
 }
 
-/// A rule, and how many rows or tests broke it.
+/// A rule, how many rows or tests broke it, and the gravest of these findings.
 struct Applied {
     rule: Rule,
+    weight: Option<Weight>,
     broken: usize,
     of_tests: bool,
 }
@@ -34,10 +35,8 @@ pub fn document(published: &Published, audit: &Audit, files: &[String]) -> Docum
     };
     let (untrue, not_shown) = (doubtful(Weight::CannotBeTrue), doubtful(Weight::NotShown));
     let tests = audit.findings.iter().filter(|finding| matches!(finding.about, About::Test(_))).count();
-    let mut sections = vec![rules(audit)];
-    sections.extend(doubtful_rows(published, audit));
-    sections.extend(tests_section(audit));
-    sections.push(arithmetic(published));
+    let findings = [doubtful_rows(published, audit), tests_section(audit)];
+    let sections = findings.into_iter().flatten().chain([rules(audit), arithmetic(published)]).collect();
     Document {
         format: FORMAT,
         kind: Kind::Audit,
@@ -57,7 +56,7 @@ pub fn document(published: &Published, audit: &Audit, files: &[String]) -> Docum
 }
 
 fn gravest(audit: &Audit, place: usize) -> Option<Weight> {
-    audit.of_row(place).map(|doubt| doubt.rule().weight()).min()
+    audit.of_row(place).map(Doubt::weight).min()
 }
 
 fn unread(count: usize) -> Option<String> {
@@ -85,15 +84,16 @@ pub(super) fn plural(count: usize) -> &'static str {
 fn rules(audit: &Audit) -> Section {
     let applied = Rule::ALL.map(|rule| Applied {
         rule,
+        weight: audit.weight_of(rule),
         broken: audit.count(rule),
         of_tests: matches!(rule, Rule::Ceiling | Rule::Spread),
     });
     let unit = |applied: &Applied| if applied.of_tests { "tests" } else { "rows" };
     let columns = Columns::new()
         .facet("rule", "rule", |applied: &Applied| words::name(applied.rule))
-        .facet("weight", "finding", |applied| match applied.broken {
-            0 => Value::Word("in order", Tone::Plain),
-            _ => weight(Some(applied.rule.weight())),
+        .facet("weight", "finding", |applied| match applied.weight {
+            None => Value::Word("in order", Tone::Plain),
+            found => weight(found),
         })
         .count("broken", "broken", |applied| applied.broken)
         .facet("unit", "by", unit);
@@ -108,8 +108,18 @@ fn arithmetic(published: &Published) -> Section {
         .facet("rule", "rule", |rule: &Rule| words::name(*rule))
         .text("arithmetic", "what must hold", |rule| words::arithmetic(*rule))
         .text("reference", "source", |rule| words::reference(*rule));
-    let lead = format!("{} states {}.", published.source.name(), words::stated(&published.rows));
-    Section::new("arithmetic", "What the rules say", &lead, columns.table("Rules in full", Rule::ALL))
+    let lead = format!(
+        "{} states {}. {}",
+        published.source.name(),
+        words::stated(&published.rows),
+        words::made(&published.rows)
+    );
+    Section::new(
+        "arithmetic",
+        "What the rules say",
+        lead.trim_end(),
+        columns.table("Rules in full", Rule::ALL),
+    )
 }
 
 fn weight(weight: Option<Weight>) -> Value {
@@ -128,7 +138,11 @@ fn doubtful_rows(published: &Published, audit: &Audit) -> Option<Section> {
         .enumerate()
         .map(|(place, row)| Judged { row, doubts: audit.of_row(place).collect() });
     let mut doubtful: Vec<Judged> = judged.filter(|judged| !judged.doubts.is_empty()).collect();
-    doubtful.sort_by_key(|judged| judged.doubts.iter().map(|doubt| doubt.rule()).min());
+    let gravity = |doubt: &&Doubt| (doubt.weight(), doubt.rule());
+    for judged in &mut doubtful {
+        judged.doubts.sort_by_key(gravity);
+    }
+    doubtful.sort_by_key(|judged| judged.doubts.first().map(gravity));
     if doubtful.is_empty() {
         return None;
     }
@@ -139,9 +153,7 @@ fn doubtful_rows(published: &Published, audit: &Audit) -> Option<Section> {
         .facet("row", "row", |judged: &Judged| judged.row.name.clone())
         .facet("test", "test", |judged| judged.row.test.clone())
         .rate("published_per_second", "req/s, published", |judged| judged.row.per_second)
-        .facet("weight", "finding", |judged| {
-            weight(judged.doubts.iter().map(|doubt| doubt.rule().weight()).min())
-        })
+        .facet("weight", "finding", |judged| weight(judged.doubts.first().map(|doubt| doubt.weight())))
         .text("findings", "why", said);
     let lead = "Rows with a finding, the gravest first. All others agree with the rules as far as they state what these need.";
     Some(Section::new("rows", "Rows", lead, columns.table("Rows with a finding", doubtful)).brief())

@@ -36,12 +36,42 @@ fn a_figure_under_the_name_of_another_one_is_said_with_the_line_that_shows_it() 
 }
 
 #[test]
+fn what_wrk_prints_is_no_contradiction_and_the_reason_is_said() {
+    let document = of("tools/wrk.txt");
+    assert_eq!(document.answer, "Of 1 row, 1 has figures that do not show what they are read as.");
+    let ids: Vec<&str> = document.sections.iter().map(|section| section.id.as_str()).collect();
+    assert_eq!(ids, ["rows", "rules", "arithmetic"], "findings come first");
+    let said =
+        document.sections[0].table.as_ref().unwrap().values("findings").next().unwrap().text().unwrap();
+    assert!(said.contains("(stats_correct)"), "{said}");
+}
+
+#[test]
+fn what_failed_is_said_with_its_kinds_and_whether_the_rate_counts_it() {
+    let said = |path: &str| {
+        let document = of(path);
+        let table = document.sections[0].table.clone().unwrap();
+        table.values("findings").next().unwrap().text().unwrap().to_owned()
+    };
+    let cases = [
+        ("tools/h2load-503.txt", "(40 of 400: 40 with a status of failure), and the rate counts them"),
+        ("tools/h2load-errored.txt", "(373 of 400: 373 without an answer); the rate leaves them out"),
+        ("tools/vegeta-503.json", "(40 of 400: 40 with a status of failure); the rate leaves them out"),
+    ];
+    for (path, sentence) in cases {
+        assert!(said(path).ends_with(sentence), "{path}: {}", said(path));
+    }
+    let k6 = said("tools/k6-1.0.txt");
+    assert!(k6.ends_with("; 13.6% of the checks of the script failed (29 of 214)"), "{k6}");
+}
+
+#[test]
 fn a_sentence_has_the_figures_of_its_doubt() {
     let published = excerpt("http-arena/baseline-4096.json");
     let of = |used: f64, cpus: f64| {
         let finding = Finding { about: About::Row(0), doubt: Doubt::MoreCpu { used, cpus } };
         let document = document(&published, &Audit { findings: vec![finding] }, &[]);
-        let table = document.sections[1].table.clone().unwrap();
+        let table = document.sections[0].table.clone().unwrap();
         table.values("findings").next().unwrap().text().unwrap().to_owned()
     };
     let with = |used: f64| of(used, 64.0);

@@ -2,7 +2,7 @@
 //! often is the reason.
 
 use tare_analysis::figures::{percent, time};
-use tare_audit::{Doubt, Mislabelled, Row, Rule, Statistic};
+use tare_audit::{Counted, Counts, Doubt, Mislabelled, Row, Rule, Statistic, Timing};
 
 use super::{per_second, plural};
 
@@ -42,7 +42,7 @@ pub(super) fn answer(rows: usize, untrue: usize, not_shown: usize, tests: usize)
 pub(super) fn stated(rows: &[Row]) -> String {
     let stated = [
         ("a rate", rows.iter().any(|row| row.per_second.is_some())),
-        ("counts", rows.iter().any(|row| row.requests.is_some())),
+        ("counts", rows.iter().any(|row| row.counts.is_some())),
         ("connections", rows.iter().any(|row| row.load.slots.is_some())),
         ("a mean latency", rows.iter().any(|row| row.latency.ns_mean.is_some())),
         ("quantiles", rows.iter().any(|row| !row.latency.quantiles_ns.is_empty())),
@@ -57,6 +57,42 @@ pub(super) fn stated(rows: &[Row]) -> String {
     }
 }
 
+/// How the figures of these rows were made, where the law of Little does not hold for them as it stands.
+pub(super) fn made(rows: &[Row]) -> String {
+    let mut ways: Vec<Timing> = Vec::new();
+    for row in rows.iter().filter(|row| !row.timing.is_exact()) {
+        if !ways.contains(&row.timing) {
+            ways.push(row.timing);
+        }
+    }
+    let sentences = ways.into_iter().map(|timing| {
+        let why = reason(timing);
+        format!(
+            "{}{}: more in flight than connections is not shown, and no contradiction.",
+            why[..1].to_uppercase(),
+            &why[1..]
+        )
+    });
+    sentences.collect::<Vec<_>>().join(" ")
+}
+
+/// Why rate times mean latency is what it is, or is none of that.
+fn reason(timing: Timing) -> &'static str {
+    match timing {
+        Timing::Measured => "the mean and the rate are not of the same requests",
+        Timing::Corrected => {
+            "wrk adds latencies for requests that a busy connection would have sent (stats_correct), and a script may send \
+             several at a time, so its mean is not that of the requests it counts"
+        }
+        Timing::FromSchedule => {
+            "its latencies begin when a request was due, and have the time before it was sent in them"
+        }
+        Timing::RateSampled => {
+            "its rate is the mean of the rates of short times, which is not requests over time"
+        }
+    }
+}
+
 pub(super) fn name(rule: Rule) -> &'static str {
     match rule {
         Rule::Sign => "no time is below zero",
@@ -64,10 +100,10 @@ pub(super) fn name(rule: Rule) -> &'static str {
         Rule::LittleAbove => "no more in flight than sent",
         Rule::CpuTime => "no more CPU than there is",
         Rule::MeanAsQuantile => "a quantile is not the mean",
-        Rule::Label => "quantiles under their names",
+        Rule::Label => "figures under their names",
         Rule::LittleBelow => "connections are accounted for",
         Rule::Count => "rate and counts agree",
-        Rule::Failures => "failures are no throughput",
+        Rule::Failures => "failures are few",
         Rule::IdleServer => "the fastest server was busy",
         Rule::Ceiling => "no ceiling that rows share",
         Rule::Repetition => "runs agree",
@@ -79,17 +115,21 @@ pub(super) fn arithmetic(rule: Rule) -> &'static str {
     match rule {
         Rule::Sign => "a latency is zero or more",
         Rule::Order => {
-            "minimum <= each quantile <= the next one <= maximum, and the mean lies between minimum and maximum"
+            "minimum <= each quantile <= the next one <= maximum, and the mean lies between minimum and maximum (0.1% for \
+             histograms)"
         }
-        Rule::LittleAbove => "rate x mean latency <= connections x requests on each (5% for rounding)",
+        Rule::LittleAbove => {
+            "rate x mean latency <= connections x requests on each (5% for rounding); no contradiction where mean and rate are not \
+             of the same requests"
+        }
         Rule::CpuTime => "CPUs kept busy <= CPUs of the server (1% for the instants of reading)",
         Rule::MeanAsQuantile => {
-            "a quantile from 90% on differs from the mean, unless all requests took the same"
+            "a quantile from 90% on differs from the mean, unless all requests took the same or fewer than three digits are stated"
         }
-        Rule::Label => "a quantile has the probability that its name states",
+        Rule::Label => "a figure is what its name states",
         Rule::LittleBelow => "in a closed loop, rate x mean latency >= 90% of connections x requests on each",
         Rule::Count => "rate = requests / time (5% for rounding)",
-        Rule::Failures => "a rate counts no request that failed, if more than 0.1% did",
+        Rule::Failures => "at most 0.1% of the requests failed, and of the checks of a script",
         Rule::IdleServer => "rows within 10% of the fastest keep 90% of their CPUs busy",
         Rule::Ceiling => "fewer than 10 rows lie within 10% of the fastest, or their CPU use is stated",
         Rule::Repetition => "the fastest run of a server is within 10% of its slowest",
@@ -150,8 +190,40 @@ fn little(in_flight: f64, slots: f64) -> String {
 }
 
 fn mislabelled(label: Mislabelled, latency_ns: f64) -> String {
-    let [called, is] = [label.called, label.is].map(|of| quantile(Statistic::Quantile(of)));
-    format!("what is called {called} ({}) is the {is}, by {}", ns(latency_ns), label.shown_by)
+    let called = quantile(Statistic::Quantile(label.called));
+    let is = match label.is {
+        Statistic::Quantile(_) => format!("the {}", quantile(label.is)),
+        other => statistic(other),
+    };
+    format!("what is called {called} ({}) is {is}, by {}", ns(latency_ns), label.shown_by)
+}
+
+/// How many failed, how, and whether the rate counts them.
+fn failed(counts: Counts, counted: Counted) -> String {
+    let kinds = [
+        (counts.refused, "with a status of failure"),
+        (counts.unlike, "with another answer than was expected, or too late"),
+        (counts.unanswered, "without an answer"),
+    ];
+    let kinds: Vec<String> = kinds
+        .iter()
+        .filter(|(count, _)| *count > 0.0)
+        .map(|(count, how)| format!("{} {how}", whole(*count)))
+        .collect();
+    let answered = counts.refused + counts.unlike;
+    let and_the_rate = match counted {
+        Counted::Ended => ", and the rate counts them",
+        Counted::Answered if counts.unanswered <= 0.0 => ", and the rate counts them",
+        Counted::Answered if answered > 0.0 => ", and the rate counts those that were answered",
+        Counted::Answered | Counted::Succeeded => "; the rate leaves them out",
+    };
+    format!(
+        "{} of the requests failed ({} of {}: {}){and_the_rate}",
+        share(counts.failed(), counts.judged()),
+        whole(counts.failed()),
+        whole(counts.judged()),
+        kinds.join(", ")
+    )
 }
 
 /// A doubt with its figures.
@@ -173,8 +245,8 @@ pub(super) fn sentence(doubt: &Doubt) -> String {
             ns(latency)
         ),
         Doubt::QuantileMislabelled { label, ns: latency } => mislabelled(label, latency),
-        Doubt::TooManyInFlight { in_flight, slots } => {
-            format!("{}: the mean and the rate are not of the same requests", little(in_flight, slots))
+        Doubt::TooManyInFlight { in_flight, slots, timing } => {
+            format!("{}: {}", little(in_flight, slots), reason(timing))
         }
         Doubt::TooFewInFlight { in_flight, slots } => format!(
             "{}: connections were idle, or the mean leaves out what some requests waited for",
@@ -192,14 +264,13 @@ pub(super) fn sentence(doubt: &Doubt) -> String {
                 per_second(counted_per_second)
             )
         }
-        Doubt::FailuresCounted { failed, requests } => {
-            format!(
-                "{} of the requests failed ({} of {}), and the rate counts them",
-                share(failed, requests),
-                whole(failed),
-                whole(requests)
-            )
-        }
+        Doubt::Failed { counts, counted } => failed(counts, counted),
+        Doubt::ChecksFailed(checks) => format!(
+            "{} of the checks of the script failed ({} of {})",
+            share(checks.failed, checks.of),
+            whole(checks.failed),
+            whole(checks.of)
+        ),
         Doubt::IdleAtTheTop { used, cpus } => format!(
             "it is among the fastest with {} of its {} CPUs busy ({}): what ended its rate was not the server",
             one_digit(used),

@@ -1,0 +1,92 @@
+//! What tools print for people, and their JSON: a module for each of them. A file may have the output of several runs of one tool,
+//! one after the other.
+
+mod ab;
+mod autocannon;
+mod bombardier;
+mod fortio;
+mod h2load;
+mod hey;
+mod k6;
+mod vegeta;
+mod wrk;
+
+use serde_json::Value;
+
+use super::text::shown;
+use crate::published::{Counted, Published, Row, Source, Timing};
+
+/// A tool, and how a run of it is read.
+struct Tool {
+    source: Source,
+    /// How its latencies and its rate are made.
+    timing: Timing,
+    /// Which requests its rate counts.
+    counted: Counted,
+    /// Whether it printed these lines.
+    printed: fn(&[&str]) -> bool,
+    /// The line that a run of it begins with.
+    begins: fn(&str) -> bool,
+    /// What a run of it says.
+    run: fn(&[&str]) -> Row,
+    /// What its JSON says, if it has one.
+    json: fn(&Value) -> Option<Row>,
+}
+
+/// Of those that begin alike, the one that is told by more comes first.
+const TOOLS: [Tool; 11] = [
+    autocannon::TOOL,
+    wrk::WRK2,
+    wrk::WRK,
+    hey::OHA,
+    hey::HEY,
+    h2load::TOOL,
+    ab::TOOL,
+    bombardier::TOOL,
+    vegeta::TOOL,
+    fortio::TOOL,
+    k6::TOOL,
+];
+
+impl Tool {
+    fn row(&self, name: &str, row: Row) -> Row {
+        let per_second = row.per_second.filter(|rate| rate.is_finite());
+        Row { name: name.to_owned(), timing: self.timing, counted: self.counted, per_second, ..row }
+    }
+}
+
+pub(super) fn json(name: &str, value: &Value) -> Option<Published> {
+    TOOLS.iter().find_map(|tool| {
+        let rows = vec![tool.row(name, (tool.json)(value)?)];
+        Some(Published { source: tool.source, rows, unread: 0 })
+    })
+}
+
+/// No JSON of a tool that has none.
+fn none(_: &Value) -> Option<Row> {
+    None
+}
+
+pub(super) fn text(name: &str, text: &str) -> Option<Published> {
+    let text = shown(text);
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let begins = (1..lines.len()).filter(|place| TOOLS.iter().any(|tool| (tool.begins)(lines[*place])));
+    let bounds: Vec<usize> = [0].into_iter().chain(begins).chain([lines.len()]).collect();
+    let runs = bounds.windows(2).map(|bounds| &lines[bounds[0]..bounds[1]]);
+    let runs: Vec<(&Tool, &[&str])> =
+        runs.filter_map(|run| Some((TOOLS.iter().find(|tool| (tool.printed)(run))?, run))).collect();
+    let source = runs.first()?.0.source;
+    // Figures of two tools say nothing about each other.
+    let of_source = runs.iter().filter(|(tool, _)| tool.source == source);
+    let rows = of_source.map(|(tool, run)| tool.row(name, (tool.run)(run)));
+    let rows: Vec<Row> = rows.filter(|row| row.per_second.is_some() || row.counts.is_some()).collect();
+    Some(Published { source, unread: runs.len() - rows.len(), rows })
+}
+
+/// Whether a line begins with this.
+fn has(lines: &[&str], start: &str) -> bool {
+    lines.iter().any(|line| line.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests;

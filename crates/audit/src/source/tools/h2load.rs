@@ -1,0 +1,101 @@
+//! h2load of nghttp2: its text, as it was until 1.67 and as it is since, and the JSON of `--output-file`.
+
+use serde_json::Value;
+
+use super::{Tool, has};
+use crate::{
+    published::{Counted, Counts, Latency, Row, Source, Timing},
+    source::text::{after, at, before, printed, text_at, time_ns},
+};
+
+pub(super) const TOOL: Tool = Tool {
+    source: Source::H2load,
+    timing: Timing::Measured,
+    // Its rate is that of all requests that were answered, with any status.
+    counted: Counted::Answered,
+    printed: |lines| {
+        has(lines, "starting benchmark...") || has(lines, "finished in ") && has(lines, "status codes: ")
+    },
+    begins: |line| line == "starting benchmark...",
+    run,
+    json,
+};
+
+/// How many streams a connection had is not in it.
+fn run(lines: &[&str]) -> Row {
+    let finished = after(lines, "finished in ").unwrap_or_default();
+    let requests = after(lines, "requests: ");
+    let columns = columns(lines);
+    let of =
+        |name: &str| columns.iter().find(|(found, _)| *found == name).and_then(|(_, text)| printed(text));
+    let ns = |name: &str| of(name).map(|time| time.ns);
+    // With `-D` it divides by the duration that was asked for, and finishes somewhat later.
+    let main = lines.iter().find_map(|line| line.split_once(" of main duration")?.0.rsplit(" and ").next());
+    let quantiles = [("median", 0.5), ("p95", 0.95), ("p99", 0.99)];
+    let threads = lines.iter().filter(|line| line.starts_with("spawning thread "));
+    let clients: f64 = threads.filter_map(|line| before(line, "total")).sum();
+    Row {
+        test: format!("h2load, {clients} clients"),
+        per_second: before(finished, "req/s"),
+        counts: requests.map(|line| counts(|name| before(line, name))),
+        elapsed_s: main.or(finished.split(',').next()).and_then(time_ns).map(|ns| ns / 1e9),
+        latency: Latency {
+            ns_min: ns("min"),
+            ns_max: ns("max"),
+            ns_mean: ns("mean"),
+            quantiles_ns: quantiles
+                .into_iter()
+                .filter_map(|(name, share)| Some((share, ns(name)?)))
+                .collect(),
+            step_ns: of("mean").map_or(0.0, |mean| mean.step_ns),
+        },
+        ..Row::default()
+    }
+}
+
+/// The times of requests by the names in the line above the table.
+fn columns<'a>(lines: &[&'a str]) -> Vec<(&'a str, &'a str)> {
+    let names = lines.iter().find(|line| line.starts_with("min ") && line.contains(" mean "));
+    let label = |line: &&&str| line.starts_with("time for request:") || line.starts_with("request ");
+    let figures = lines.iter().filter(label).find_map(|line| Some(line.split_once(':')?.1));
+    let (Some(names), Some(figures)) = (names, figures) else { return Vec::new() };
+    names.split_whitespace().zip(figures.split_whitespace()).collect()
+}
+
+/// `failed` has those of a failing status and `errored`, which had no answer or were never sent.
+fn counts(of: impl Fn(&str) -> Option<f64>) -> Counts {
+    let of = |name: &str| of(name).unwrap_or(0.0);
+    let unanswered = of("errored").max(of("timeout"));
+    Counts {
+        succeeded: of("succeeded"),
+        refused: (of("failed") - of("errored")).max(0.0),
+        unanswered,
+        ..Counts::default()
+    }
+}
+
+fn json(value: &Value) -> Option<Row> {
+    text_at(value.get("metadata")?, "generator")?.strip_prefix("h2load")?;
+    let measured = value.get("measurements")?;
+    let requests = measured.get("requests")?;
+    let request = measured.get("performance").and_then(|performance| performance.get("request"));
+    let seconds = |name: &str| request.and_then(|request| at(request, name)).map(|s| s * 1e9);
+    let quantiles = [("median", 0.5), ("p95", 0.95), ("p99", 0.99)];
+    Some(Row {
+        test: "h2load".to_owned(),
+        per_second: at(measured, "request_per_second"),
+        counts: Some(counts(|name| at(requests, name))),
+        elapsed_s: at(measured, "duration"),
+        latency: Latency {
+            ns_min: seconds("min"),
+            ns_max: seconds("max"),
+            ns_mean: seconds("mean"),
+            quantiles_ns: quantiles
+                .into_iter()
+                .filter_map(|(name, share)| Some((share, seconds(name)?)))
+                .collect(),
+            step_ns: 0.0,
+        },
+        ..Row::default()
+    })
+}

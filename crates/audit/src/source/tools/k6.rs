@@ -1,0 +1,140 @@
+//! k6: its summary as text, as it was before 1.0 and as it is since, and its JSON in three forms. How many requests a virtual user
+//! sends at a time is in none of them (`http.batch`), so that nothing bounds the requests in flight.
+
+use serde_json::{Map, Value};
+
+use super::Tool;
+use crate::{
+    published::{Checks, Counted, Counts, Latency, Load, Row, Source, Timing},
+    source::text::{at, number, printed, text_at},
+};
+
+const MILLISECOND_NS: f64 = 1e6;
+
+pub(super) const TOOL: Tool = Tool {
+    source: Source::K6,
+    timing: Timing::Measured,
+    counted: Counted::Ended,
+    printed: |lines| metric(lines, "http_reqs").is_some(),
+    begins: |line| line.starts_with("execution: "),
+    run,
+    json,
+};
+
+/// What follows the dots of a metric. A threshold has put a mark before its name.
+fn metric<'a>(lines: &[&'a str], name: &str) -> Option<&'a str> {
+    lines.iter().find_map(|line| {
+        let line = line.trim_start_matches(['✓', '✗', ' ']);
+        let rest = line.strip_prefix(name)?.trim_start_matches('.');
+        rest.strip_prefix(':').map(str::trim)
+    })
+}
+
+/// How many of how many: `20.00% ✓ 10 ✗ 40` has ten that are true, and so has `20.00% 10 out of 50`.
+fn share(text: &str) -> Option<(f64, f64)> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let number_at = |place: usize| words.get(place).and_then(|word| number(word));
+    match words.get(1) {
+        Some(&"✓") => Some((number_at(2)?, number_at(2)? + number_at(4)?)),
+        Some(_) => Some((number_at(1)?, number_at(4)?)),
+        None => None,
+    }
+}
+
+fn run(lines: &[&str]) -> Row {
+    let reqs: Vec<&str> =
+        metric(lines, "http_reqs").map(|rest| rest.split_whitespace().collect()).unwrap_or_default();
+    let count = reqs.first().and_then(|count| number(count));
+    let rate = reqs.get(1).and_then(|rate| number(rate.trim_matches(['(', ')']).strip_suffix("/s")?));
+    let trend = metric(lines, "http_req_duration").unwrap_or_default();
+    let named = || trend.split_whitespace().filter_map(|word| word.split_once('='));
+    let of = |name: &str| named().find(|(found, _)| *found == name).and_then(|(_, text)| printed(text));
+    let quantiles = named().filter_map(|(name, text)| Some((probability(name)?, printed(text)?.ns)));
+    let failed = metric(lines, "http_req_failed").and_then(share).map(|(failed, _)| failed);
+    // Before 1.0 one line has those that passed, since then one has those that failed.
+    let passed =
+        metric(lines, "checks").and_then(share).map(|(passed, of)| Checks { failed: of - passed, of });
+    let checks_failed =
+        metric(lines, "checks_failed").and_then(share).map(|(failed, of)| Checks { failed, of });
+    Row {
+        load: Load { thinks: true, ..Load::default() },
+        per_second: rate,
+        counts: counts(count, failed),
+        checks: checks_failed.or(passed),
+        latency: Latency {
+            ns_min: of("min").map(|time| time.ns),
+            ns_mean: of("avg").map(|time| time.ns),
+            ns_max: of("max").map(|time| time.ns),
+            quantiles_ns: quantiles.collect(),
+            step_ns: of("avg").map_or(0.0, |mean| mean.step_ns),
+        },
+        ..Row::default()
+    }
+}
+
+/// `med` and `p(99.9)`.
+fn probability(name: &str) -> Option<f64> {
+    if name == "med" {
+        return Some(0.5);
+    }
+    number(name.strip_prefix("p(")?.strip_suffix(')')?).map(|percent| percent / 100.0)
+}
+
+/// Whether what failed had an answer is not in it.
+fn counts(count: Option<f64>, failed: Option<f64>) -> Option<Counts> {
+    let (count, failed) = (count?, failed?);
+    Some(Counts { succeeded: count - failed, refused: failed, ..Counts::default() })
+}
+
+/// The metrics by name. `handleSummary` has the figures of a metric one level below, and the summary for machines has a list.
+fn metrics(value: &Value) -> Option<Map<String, Value>> {
+    let figures = |metric: &Value| metric.get("values").unwrap_or(metric).clone();
+    let listed = |of: &Value| -> Option<Vec<(String, Value)>> {
+        let metrics = of.get("metrics")?.as_array()?.iter();
+        Some(
+            metrics
+                .filter_map(|metric| Some((text_at(metric, "name")?.to_owned(), figures(metric))))
+                .collect(),
+        )
+    };
+    if let Some(results) = value.get("results") {
+        let checks = results.get("checks").and_then(listed).unwrap_or_default();
+        return Some(listed(results)?.into_iter().chain(checks).collect());
+    }
+    let metrics = value.get("metrics")?.as_object()?;
+    Some(metrics.iter().map(|(name, metric)| (name.clone(), figures(metric))).collect())
+}
+
+fn json(value: &Value) -> Option<Row> {
+    let metrics = metrics(value)?;
+    let (requests, duration) = (metrics.get("http_reqs")?, metrics.get("http_req_duration")?);
+    let time = |key: &str| at(duration, key).map(|ms| ms * MILLISECOND_NS);
+    let quantile = |(name, ms): (&String, &Value)| Some((probability(name)?, ms.as_f64()? * MILLISECOND_NS));
+    let count = at(requests, "count");
+    let rate = at(requests, "rate");
+    let failed =
+        metrics.get("http_req_failed").and_then(|failed| at(failed, "value").or_else(|| at(failed, "rate")));
+    // The rate of passed checks is in `checks`, and the number of those that failed in `checks_failed`.
+    let of_checks = metrics.get("checks").and_then(|checks| {
+        let failed = at(checks, "fails")?;
+        Some(Checks { failed, of: failed + at(checks, "passes")? })
+    });
+    let listed = metrics
+        .get("checks_failed")
+        .and_then(|checks| Some(Checks { failed: at(checks, "matches")?, of: at(checks, "total")? }));
+    Some(Row {
+        load: Load { thinks: true, ..Load::default() },
+        per_second: rate,
+        counts: counts(count, count.zip(failed).map(|(count, share)| count * share)),
+        checks: of_checks.or(listed),
+        elapsed_s: count.zip(rate.filter(|rate| *rate > 0.0)).map(|(count, rate)| count / rate),
+        latency: Latency {
+            ns_min: time("min"),
+            ns_mean: time("avg"),
+            ns_max: time("max"),
+            quantiles_ns: duration.as_object()?.iter().filter_map(quantile).collect(),
+            step_ns: 0.0,
+        },
+        ..Row::default()
+    })
+}
