@@ -97,7 +97,14 @@
     text: plain,
     flag: plain,
     count: plain,
-    number: plain
+    number: (value2) => {
+      if (Number.isInteger(value2)) return plain(value2);
+      const size = Math.abs(value2);
+      const least = [999.95, 99.995, 9.9995, 0.99995, 0.099995, 99995e-7, 99995e-8];
+      const places = least.findIndex((bound2) => size >= bound2);
+      if (places < 0) return value2.toExponential(1);
+      return fixed(value2, places).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+    }
   };
   function show(unit, number2) {
     return SHOWN[unit](number2);

@@ -73,7 +73,14 @@ const SHOWN = {
   text: plain,
   flag: plain,
   count: plain,
-  number: plain,
+  number: (value) => {
+    if (Number.isInteger(value)) return plain(value);
+    const size = Math.abs(value);
+    const least = [999.95, 99.995, 9.9995, 0.999_95, 0.099_995, 0.009_999_5, 0.000_999_95];
+    const places = least.findIndex((bound) => size >= bound);
+    if (places < 0) return value.toExponential(1);
+    return fixed(value, places).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+  },
 };
 
 /**

@@ -305,7 +305,8 @@ impl Unit {
             Unit::Change => parts::change(number),
             // Six digits behind the point: five nines, without what binary fractions add to them.
             Unit::Percentile => (format!("p{}", (number * 1e8).round() / 1e6), ""),
-            Unit::Text | Unit::Flag | Unit::Count | Unit::Number => (number.to_string(), ""),
+            Unit::Number => parts::number(number),
+            Unit::Text | Unit::Flag | Unit::Count => (number.to_string(), ""),
         }
     }
 }

@@ -119,8 +119,8 @@ fn open_loop(run: &StoredRun, row: &RowReport, at: &OpenLatency) -> Option<Subje
         (&CPU, cost.map(|cost| cost.cpu_ns_per_request)),
         (&CPU_RATIO, cost.and_then(|cost| cost.cpu_ratio)),
         (&BACKING_CPU, cost.and_then(|cost| cost.backing_cpu_ns_per_request)),
-        (&LATENCY_P50, Some(at.p50_ns)),
-        (&LATENCY_P99, Some(at.p99_ns)),
+        (&LATENCY_P50, at.p50_ns),
+        (&LATENCY_P99, at.p99_ns),
     ];
     let of = subject(run, (&row.label, row.version.as_ref()), Some(at.point.clone()));
     is_known.then(|| Subject { levels: levels(found), ..of })

@@ -22,15 +22,21 @@ use tare_bench::{
 use super::{
     columns::{self, Columns},
     environment,
-    words::{either, joined},
+    words::{as_far_as_it_went, either, joined},
 };
-use crate::document::{Chart, Column, Document, Fact, Kind, Scale, Section, Shape, Tone, Unit, Value};
+use crate::document::{
+    Chart, Column, Document, Fact, Kind, Scale, Section, Shape, Status, Tone, Unit, Value,
+};
+
+/// The percentile that is shown of every window.
+const MEDIAN: f64 = 50.0;
 
 /// What is reported of a search for capacity.
 pub(crate) fn document(slo: &SloPlan, kept: &StoredRun, report: &SloReport, run: &Path) -> Document {
     let about = About::read(run).ok().flatten();
+    let status = Status::of(report.ending, kept.in_progress);
     Document {
-        answer: answer(report),
+        answer: as_far_as_it_went(status, &searches_done(report), &answer(report)),
         facts: facts(slo, kept, report, about.as_ref()),
         sections: vec![
             section(report),
@@ -66,6 +72,14 @@ fn words_of(slo: &SloPlan, kept: &StoredRun, report: &SloReport) -> Vec<String> 
     let words = ["slo", &services, "--slo", &terms, "--contract", plan.contract()];
     let counts = ["--starts", &starts, "--windows", &windows];
     words.into_iter().chain(counts).map(str::to_owned).collect()
+}
+
+/// `3 searches`: those that came to their end, of all services.
+fn searches_done(report: &SloReport) -> String {
+    match report.rows.iter().map(|row| row.starts).sum() {
+        1 => "1 search".to_owned(),
+        count => format!("{count} searches"),
+    }
 }
 
 /// Who holds most, as far as that is separated; who holds nothing.
@@ -123,7 +137,7 @@ fn nothing(report: &SloReport) -> String {
 fn state(row: &SloRow) -> Value {
     match row.bound {
         Some(Bound::Below) if row.state == State::Measured => Value::Word("holds no rate", Tone::Open),
-        _ => columns::state(&row.state),
+        _ => columns::state(row.state.verdict()),
     }
 }
 
@@ -138,7 +152,8 @@ pub(crate) fn section(report: &SloReport) -> Section {
         "The highest rate at which {} holds, with its 95% interval over fresh starts. The lower end allows for the bias of a search.",
         report.slo
     );
-    let table = levels().and(searched()).table("Services by capacity", report.rows.iter().cloned());
+    let table =
+        levels(&report.percents).and(searched()).table("Services by capacity", report.rows.iter().cloned());
     let section = Section::new("capacity", "Capacity", &lead, table);
     let best = report.rows.iter().find_map(|row| Some((row, row.capacity.as_ref()?)));
     let Some((row, most)) = best else { return section };
@@ -147,17 +162,28 @@ pub(crate) fn section(report: &SloReport) -> Section {
     section.chart(Chart::new(Shape::Bars, "capacity_per_second", "label", &alt).n("starts"))
 }
 
-fn levels<'a>() -> Columns<'a, SloRow> {
+fn levels<'a>(percents: &[f64]) -> Columns<'a, SloRow> {
     let at_least = |row: &SloRow| row.capacity.as_ref().map(|_| row.bound == Some(Bound::AtLeast));
-    Columns::new()
+    let levels = Columns::new()
         .text("label", "service", |row: &SloRow| row.label.clone())
         .estimate(Unit::PerSecond, "capacity_per_second", "holds up to", |row| row.capacity)
-        .flag("at_least", "or more", at_least)
-        .help("In some start all rates held that were tried.")
+        .flag("at_least", "lower bound", at_least)
+        .help("In some start all rates held that were tried: it may hold more, and the remarks say why no more was tried.")
         .estimate(Unit::Share, "of_closed_share", "of closed loop", |row| row.share)
         .with(Column::bar)
-        .rate("closed_per_second", "closed loop", |row| row.closed_per_second)
-        .ns("latency_ns_p99", "p99 there", |row| row.latency_ns_p99)
+        .rate("closed_per_second", "closed loop", |row| row.closed_per_second);
+    percents.iter().enumerate().fold(levels, |levels, (place, percent)| {
+        levels
+            .ns(&latency_key(*percent), &format!("p{percent} there"), move |row: &SloRow| {
+                row.latency_ns.get(place).copied().flatten()
+            })
+            .help("Absent if no window at that rate had as many requests as the percentile takes.")
+    })
+}
+
+/// `latency_ns_p99`, `latency_ns_p999`.
+fn latency_key(percent: f64) -> String {
+    format!("latency_ns_p{}", percent.to_string().replace('.', ""))
 }
 
 fn searched<'a>() -> Columns<'a, SloRow> {
@@ -266,7 +292,7 @@ fn windows(slo: &SloPlan, kept: &StoredRun) -> Section {
     let (discarded, all) = (windows.iter().filter(|window| window.is_discarded).count(), windows.len());
     let lead = "Every window of every search. A rate holds if the share of bad requests over all its windows, and those at \
                 higher rates, is no more than allowed.";
-    let table = window_columns().table("Windows of all searches", windows);
+    let table = window_columns(&slo.slo.percents()).table("Windows of all searches", windows);
     let section = Section::new("windows", "Steps of the search", lead, table);
     if all == 0 {
         return section.note("no window was measured");
@@ -292,8 +318,8 @@ fn windows(slo: &SloPlan, kept: &StoredRun) -> Section {
     section.chart(share).chart(path)
 }
 
-fn window_columns<'a>() -> Columns<'a, SearchWindow<'a>> {
-    Columns::new()
+fn window_columns<'a>(percents: &[f64]) -> Columns<'a, SearchWindow<'a>> {
+    let columns = Columns::new()
         .text("search", "search", |window: &SearchWindow| {
             format!("{}, start {}", window.label, window.start())
         })
@@ -307,9 +333,15 @@ fn window_columns<'a>() -> Columns<'a, SearchWindow<'a>> {
         .share("allowed_share", "allowed", |window| window.worst.map(|(_, allowed)| allowed))
         .flag("is_above", "more than allowed", |window| window.worst.map(|(bad, allowed)| bad > allowed))
         .with(Column::facet)
-        .count("due", "requests", |window| due(&window.slice.load))
-        .ns("latency_ns_p50", "p50", |window| window.slice.load.latency.ns_at(0.5))
-        .ns("latency_ns_p99", "p99", |window| window.slice.load.latency.ns_at(0.99))
+        .count("due", "requests", |window| due(&window.slice.load));
+    // The middle, and what was asked for.
+    let others = percents.iter().copied().filter(|percent| *percent != MEDIAN);
+    let columns = std::iter::once(MEDIAN).chain(others).fold(columns, |columns, percent| {
+        columns.ns(&latency_key(percent), &format!("p{percent}"), move |window: &SearchWindow| {
+            window.slice.load.latency.ns_at(percent / 100.0)
+        })
+    });
+    columns
         .ns("lag_ns_p99", "generator late", |window| window.slice.load.schedule_lag_ns_p99)
         .flag("is_discarded", "discarded", |window| window.is_discarded)
         .with(Column::facet)
@@ -476,6 +508,29 @@ mod tests {
     }
 
     #[test]
+    fn the_percentiles_that_were_asked_for_are_shown() {
+        let mut run = searched(&[("quick", 8_000.0)], 6);
+        let asked = Slo::parse(["p95=10ms", "p99.9=20ms"]).unwrap();
+        for record in &mut run.1.records {
+            if let Record::Sample(sample) = record {
+                sample.load.latency.quantiles_ns =
+                    vec![(0.5, 1_000_000), (0.95, 2_000_000), (0.999, 9_000_000)];
+                sample.load.within = vec![sample.load.answered; 2];
+            }
+        }
+        if let tare_bench::plan::Until::Search(slo) = &mut run.1.header.plan.until {
+            slo.slo = asked;
+        }
+        let found = told(&run);
+        let table = found.sections[0].table.as_ref().unwrap();
+        let titles: Vec<&str> = table.columns.iter().map(|column| column.title.as_str()).collect();
+        assert!(titles.contains(&"p95 there") && titles.contains(&"p99.9 there"), "{titles:?}");
+        assert!(!titles.contains(&"p99 there"), "{titles:?}");
+        let there: Vec<Option<f64>> = table.values("latency_ns_p95").map(Value::number).collect();
+        assert_eq!(there, [Some(2e6)]);
+    }
+
+    #[test]
     fn a_rate_that_was_asked_for_is_checked() {
         let (slo, kept) = searched(&[("slow", 3_000.0), ("quick", 8_000.0), ("hopeless", 0.0)], 6);
         let slo = SloPlan { at_least: Some(5_000.0), ..slo };
@@ -499,10 +554,8 @@ mod tests {
         early.1.records.truncate(4);
         let found = told(&early);
         assert_eq!(found.status, Status::CutOff);
-        assert!(
-            found.answer.starts_with("No service has a capacity. The first reason: quick: "),
-            "{}",
-            found.answer
-        );
+        let expected = "Undecided after 0 searches: the run was cut off. So far: No service has a capacity. The first reason: \
+                        quick: ";
+        assert!(found.answer.starts_with(expected), "{}", found.answer);
     }
 }

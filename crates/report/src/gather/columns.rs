@@ -2,8 +2,8 @@
 
 use tare_analysis::{
     estimate::Estimate,
-    interleaved::{RatioBound, State},
-    verdict::Question,
+    interleaved::RatioBound,
+    verdict::{Question, Verdict},
 };
 
 use crate::document::{Column, Table, Tone, Unit, Value};
@@ -187,11 +187,11 @@ impl<'a, T> Columns<'a, T> {
     }
 }
 
-/// The state of a row. That it was measured is what a reader expects, and has no colour.
-pub(crate) fn state(of: &State) -> Value {
+/// The state of a row, whose figures are valid or not. That it was measured is what a reader expects, and has no colour.
+pub(crate) fn state(of: Verdict) -> Value {
     match of {
-        State::Measured => Value::Word(of.word(), Tone::Plain),
-        _ => Value::of_verdict(of.verdict(), Question::Row),
+        Verdict::Pass => Value::Word(of.word(Question::Row), Tone::Plain),
+        _ => Value::of_verdict(of, Question::Row),
     }
 }
 

@@ -6,7 +6,7 @@ use tare_analysis::{
     comparison::{Again, Comparison, Contender, Figure},
     loads::AtLoad,
     series,
-    verdict::Question,
+    verdict::{Question, Verdict},
 };
 use tare_bench::{
     folder::StoredRun,
@@ -17,9 +17,9 @@ use tare_bench::{
 use super::{
     columns::Columns,
     interleaved,
-    words::{cautions, joined, notes, with_interval},
+    words::{cautions, cut_short, joined, notes, with_interval},
 };
-use crate::document::{Chart, Column, Document, Fact, Kind, Scale, Section, Shape, Unit, Value};
+use crate::document::{Chart, Column, Document, Fact, Kind, Scale, Section, Shape, Status, Unit, Value};
 
 /// What is reported of a comparison, whose first load decides, and then of the run.
 pub(crate) fn document(found: &Comparison, loads: &[AtLoad], kept: &StoredRun, run: &Path) -> Document {
@@ -28,7 +28,10 @@ pub(crate) fn document(found: &Comparison, loads: &[AtLoad], kept: &StoredRun, r
     let own = own.into_iter().flatten();
     Document {
         kind: Kind::Comparison,
-        answer: interleaved::loads::answer_at(loads, &answer(found)),
+        answer: interleaved::loads::answer_at(
+            loads,
+            &answer(found, Status::of(found.ending, kept.in_progress)),
+        ),
         cautions: cautions(&found.findings),
         notes: notes(&found.findings),
         facts: facts(found).into_iter().chain(table.facts).collect(),
@@ -38,13 +41,16 @@ pub(crate) fn document(found: &Comparison, loads: &[AtLoad], kept: &StoredRun, r
     }
 }
 
-/// `PASS: a regression of 3% or more is excluded in throughput (12 blocks).`
-fn answer(found: &Comparison) -> String {
+/// `PASS after 12 blocks: a regression of 3% or more is excluded in throughput.`
+fn answer(found: &Comparison, status: Status) -> String {
     let blocks = match (found.look, found.blocks) {
         (Some(look), _) => format!(" after {look} blocks"),
         (None, blocks) => format!(" with {blocks} blocks"),
     };
-    format!("{}{blocks}: {}.", found.head(), found.reason)
+    // What a look has decided stays so, whatever came after it.
+    let undecided = cut_short(status).filter(|_| found.verdict == Verdict::Inconclusive);
+    let undecided = undecided.map(|why| format!("undecided, since {why}; ")).unwrap_or_default();
+    format!("{}{blocks}: {undecided}{}.", found.head(), found.reason)
 }
 
 fn facts(found: &Comparison) -> Vec<Fact> {
@@ -241,7 +247,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::{document::Verdict, gather::tests::golden::text};
+    use crate::gather::tests::golden::text;
 
     /// This many blocks of `a` and of `b`, which has `ratio` times its rate.
     fn kept(blocks: usize, ratio: f64) -> StoredRun {
@@ -307,6 +313,12 @@ mod tests {
         let found = told(&kept(3, 0.9));
         let expected = "INCONCLUSIVE with 3 blocks: 3 blocks say nothing yet: the first look is after 12.";
         assert_eq!(found.answer, expected);
+        let mut interrupted = kept(3, 0.9);
+        interrupted.records.pop();
+        interrupted.records.push(Record::Ended(Ended { reason: Ending::Interrupted, elapsed_ns: 1 }));
+        let expected = "INCONCLUSIVE with 3 blocks: undecided, since the run was interrupted; 3 blocks say nothing yet: the first \
+                        look is after 12.";
+        assert_eq!(told(&interrupted).answer, expected);
         let none = told(&kept(0, 1.0));
         assert_eq!(none.sections.len(), 1, "{:?}", none.sections);
         assert_eq!(none.sections[0].notes, ["there is no block that both have"]);

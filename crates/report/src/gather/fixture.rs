@@ -211,6 +211,7 @@ fn stopped(block: usize, row: usize, share: f64) -> Stopped {
         placement: None,
         wrong_aside: None,
         handshakes: None,
+        failed_in_warm_up: tare_bench::sample::Failures::default(),
     }
 }
 

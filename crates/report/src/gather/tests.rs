@@ -344,7 +344,12 @@ fn what_a_user_stopped_says_so() {
         without_end(kept);
         kept.records.push(Record::Ended(Ended { reason: Ending::Interrupted, elapsed_ns: 1 }));
     });
-    assert!(answer.starts_with("Interrupted after 8 blocks. The cheapest framework is asio, "), "{answer}");
+    assert!(
+        answer.starts_with(
+            "Undecided after 8 blocks: the run was interrupted. So far: The cheapest framework is asio, "
+        ),
+        "{answer}"
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use tare_analysis::{
     findings::{Finding, RunIssue},
 };
 
-use crate::document::Unit;
+use crate::document::{Status, Unit};
 
 /// `from 4.2% (flask) to 102.1% (asio)`, of a single one `102.1% (asio)`, of equal ones `600 ms (all alike)`; absent if there
 /// is none.
@@ -64,6 +64,25 @@ fn is_caution(found: &Finding) -> bool {
     matches!(found.run_issue(), Some(RunIssue::NoisyHost { .. }))
 }
 
+/// Why a run decides nothing that did not come to its end; absent of one that did, or goes on.
+pub(crate) fn cut_short(status: Status) -> Option<&'static str> {
+    match status {
+        Status::Interrupted => Some("the run was interrupted"),
+        Status::CutOff => Some("the run was cut off"),
+        Status::Complete | Status::Running | Status::Unknown => None,
+    }
+}
+
+/// What was found so far, behind how far the run came: `after` is its number of blocks or cells, such as `4 blocks`. A run
+/// that did not come to its end is undecided, whatever its figures are.
+pub(crate) fn as_far_as_it_went(status: Status, after: &str, said: &str) -> String {
+    match (status, cut_short(status)) {
+        (_, Some(why)) => format!("Undecided after {after}: {why}. So far: {said}"),
+        (Status::Running, _) => format!("So far, after {after}. {said}"),
+        _ => said.to_owned(),
+    }
+}
+
 /// As a sentence begins.
 pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
@@ -81,6 +100,16 @@ mod tests {
         assert_eq!(of(&[("a", 1.0)]).as_deref(), Some("100.0% (a)"));
         assert_eq!(of(&[("a", 0.5), ("b", 0.5), ("c", 0.50001)]).as_deref(), Some("50.0% (all alike)"));
         assert_eq!(of(&[("b", 1.2), ("a", 0.5)]).as_deref(), Some("from 50.0% (a) to 120.0% (b)"));
+    }
+
+    #[test]
+    fn what_did_not_come_to_its_end_is_undecided() {
+        let of = |status| as_far_as_it_went(status, "2 blocks", "A is first.");
+        assert_eq!(of(Status::Complete), "A is first.");
+        assert_eq!(of(Status::Running), "So far, after 2 blocks. A is first.");
+        let interrupted = "Undecided after 2 blocks: the run was interrupted. So far: A is first.";
+        assert_eq!(of(Status::Interrupted), interrupted);
+        assert!(of(Status::CutOff).starts_with("Undecided after 2 blocks: the run was cut off."));
     }
 
     #[test]

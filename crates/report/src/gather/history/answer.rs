@@ -6,6 +6,7 @@ use tare_analysis::{
         changes::Change,
         comparable::{Difference, Weight},
         effects::{DECIDES, Effect, EffectVerdict, floor},
+        run::NamedRun,
         scope::RunSet,
     },
 };
@@ -13,7 +14,7 @@ use tare_bench::metric::Metric;
 
 use crate::{
     document::{Status, Unit},
-    gather::words::{capital, with_interval},
+    gather::words::{capital, cut_short, with_interval},
 };
 
 /// More names than this make no sentence.
@@ -50,6 +51,16 @@ pub(crate) fn answer(scope: &RunSet, all: &[Effect], changes: &[Change]) -> Stri
         answer += &format!("; {changed}");
     }
     capital(&answer) + "."
+}
+
+/// A run that did not come to its end decides nothing, so that together with others it does not either.
+pub(crate) fn as_far_as_they_went(runs: &[NamedRun], said: String) -> String {
+    let short = runs.iter().filter(|run| cut_short(run.status()).is_some());
+    let names: Vec<&str> = short.map(|run| run.name.as_str()).collect();
+    match names.as_slice() {
+        [] => said,
+        names => format!("Undecided, since {} did not come to an end. So far: {said}", names.join(" and ")),
+    }
 }
 
 /// That nothing is shown is no proof that nothing is there: how much could be.

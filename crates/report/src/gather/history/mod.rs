@@ -104,7 +104,7 @@ fn laid_out(scope: &RunSet, damage: Vec<String>) -> Document {
         kind: Kind::History,
         title,
         question: question(scope),
-        answer: answer::answer(scope, &effects, &changes),
+        answer: answer::as_far_as_they_went(runs, answer::answer(scope, &effects, &changes)),
         began: last.kept.header.began.clone(),
         status: status(runs),
         damage,

@@ -96,6 +96,7 @@ fn slice(block: usize, row: usize, level: f64) -> [Record; 3] {
         placement: None,
         wrong_aside: None,
         handshakes: None,
+        failed_in_warm_up: tare_bench::sample::Failures::default(),
     };
     let started = Started { block, row, start_up_ns: Some(3_000_000) };
     [Record::Started(started), Record::Sample(Box::new(slice)), Record::Stopped(stopped)]
@@ -539,7 +540,9 @@ fn folders_that_cannot_be_read_are_named_and_the_others_compared() {
     let lost = folder.path().join("lost");
     let History { document: found, last } = history(&[one.clone(), other.clone(), lost.clone()]).unwrap();
     assert_eq!(last, other, "the last one that is compared, and not the last one that is named");
-    assert!(found.damage[0].contains("lost: not a run folder") && found.damage[0].ends_with(": left out"));
+    assert!(
+        found.damage[0].contains("lost: there is no such folder") && found.damage[0].ends_with(": left out")
+    );
     let of_fast = cell(&found, "effects", &[("row", "fast"), ("metric", "throughput")], "effect");
     let same = cell(&of(pair()), "effects", &[("row", "fast"), ("metric", "throughput")], "effect");
     assert_eq!(of_fast, same, "what was read is what was written");

@@ -1,15 +1,9 @@
 //! What TLS and HTTP/2 add to the cost of a request, service by service.
 
-use tare_analysis::{
-    estimate::Estimate,
-    figures::several,
-    interleaved::{AddedCost, Report},
-    loads::AtLoad,
-};
+use tare_analysis::{estimate::Estimate, figures::several, interleaved::AddedCost, loads::AtLoad};
 use tare_bench::folder::StoredRun;
 use tare_load::Protocol;
 
-use super::answer::as_far_as_it_went;
 use crate::{
     document::{Chart, Scale, Section, Shape, Unit},
     gather::{
@@ -50,7 +44,7 @@ const ASKED: [(Protocol, Protocol, &str); 3] = [
 
 /// `TLS adds from 1.7 µs (net-http) to 6.1 µs (vertx) to the CPU time of a request of 2 services, and 1.2 µs (1.1 .. 1.3 µs) to that of
 /// raw-socket.` A sentence for each protocol; absent in a run of one protocol.
-pub(super) fn answer(rows: &[AddedCost], first: &StoredRun, report: &Report) -> Option<String> {
+pub(super) fn answer(rows: &[AddedCost], first: &StoredRun) -> Option<String> {
     let is_each_fresh = first.header.plan.load().connection_use.requests == Some(1);
     let unit = if is_each_fresh { "request over a connection of its own" } else { "request" };
     let sentences: Vec<String> = ASKED
@@ -61,7 +55,7 @@ pub(super) fn answer(rows: &[AddedCost], first: &StoredRun, report: &Report) -> 
             Some(format!("{words} {}", what_it_does(&found, unit)?))
         })
         .collect();
-    (!sentences.is_empty()).then(|| as_far_as_it_went(report, &sentences.join(". ")))
+    (!sentences.is_empty()).then(|| sentences.join(". ") + ".")
 }
 
 /// `adds 1.7 µs to the CPU time of a request of gin`, or `changes .. by -1.7 µs` where it is less for one of the services; nothing
@@ -160,7 +154,7 @@ mod tests {
         let records = (0..12).flat_map(|block| fixture::block(block, &rates)).collect();
         let kept = StoredRun { header, records, damage: Vec::new(), in_progress: true };
         let report = compute(&kept);
-        answer(&added_costs(&kept, &report), &kept, &report)
+        answer(&added_costs(&kept, &report), &kept)
     }
 
     #[test]

@@ -24,22 +24,14 @@ pub(crate) fn answer(report: &Report) -> String {
         [] => return nothing(report),
         [only] => alone(only, report),
         all => match report.ranks.as_ref().filter(|ranks| ranks.are_known()) {
-            Some(ranks) => first(ranks, report) + &without_figures(without_a_place(ranks, report)),
+            Some(ranks) => {
+                let doubt = not_valid(report).map(|rows| format!(". {rows}")).unwrap_or_default();
+                first(ranks, report) + &without_figures(without_a_place(ranks, report)) + &doubt
+            }
             None => without_order(all, report),
         },
     };
-    as_far_as_it_went(report, &said)
-}
-
-/// Sentences without their last period, behind how far the run went, if it is not over.
-pub(super) fn as_far_as_it_went(report: &Report, said: &str) -> String {
-    let blocks = several(report.blocks, "block");
-    match report.ending {
-        // One in progress looks like one that was cut off.
-        None => format!("So far, after {blocks}. {said}."),
-        Some(Ending::Interrupted) => format!("Interrupted after {blocks}. {said}."),
-        Some(_) => format!("{said}."),
-    }
+    said + "."
 }
 
 /// What is said before anything else: which services answered wrongly, with the first of these answers. Absent if none did.
@@ -99,10 +91,18 @@ fn alone(row: &RowReport, report: &Report) -> String {
 
 /// With too few blocks there are figures and no order.
 fn without_order(measured: &[&RowReport], report: &Report) -> String {
-    let why = match &report.ranks {
-        Some(ranks) if ranks.blocks == 1 => "1 block is not enough".to_owned(),
-        Some(ranks) => format!("{} blocks are not enough", ranks.blocks),
-        None => "no block has a figure of each".to_owned(),
+    let services = several(measured.len(), "service");
+    let is_over = report.ending.is_some_and(|ending| ending != Ending::Interrupted);
+    let said = match &report.ranks {
+        // Of one that is not over that is said in any case.
+        Some(ranks) if is_over => {
+            format!(
+                "Undecided after {}, which is not enough to rank {services}",
+                several(ranks.blocks, "block")
+            )
+        }
+        Some(ranks) => format!("No ranking of {services}: {} is not enough", several(ranks.blocks, "block")),
+        None => format!("No ranking of {services}: no block has a figure of each"),
     };
     let others = measured.iter().filter(|row| row.label != report.reference);
     let ratios = others.filter_map(|row| Some((row.label.as_str(), row.ratio?.value)));
@@ -110,8 +110,7 @@ fn without_order(measured: &[&RowReport], report: &Report) -> String {
     let rates = measured.iter().filter_map(|row| Some((row.label.as_str(), row.requests_per_second?.value)));
     let rates = || span(Unit::PerSecond, rates).map(|span| format!("{span} requests/s"));
     let figures = ratios.or_else(rates).map_or(String::new(), |span| format!(". Measured: {span}"));
-    let count = several(measured.len(), "service");
-    format!("No ranking of {count}: {why}{figures}")
+    said + &figures
 }
 
 /// What is asked for: the services that are no references, the cheapest first, as far as that is known. Of references alone it is who
@@ -147,15 +146,23 @@ fn lead(ranks: &Ranks, report: &Report, labels: &[&str], noun: &str) -> String {
     let behind: Vec<&str> = behind.into_iter().map(|place| labels[place]).collect();
     let shown = top.iter().find(|label| **label != report.reference).unwrap_or(&top[0]);
     let told = figures_of(report, shown, ranks.by);
+    let is = if not_valid(report).is_some() { "seems to be" } else { "is" };
     let lead = match top.as_slice() {
         [only] if labels.len() == 1 => return format!("The {} {only} has {told}", noun),
-        [only] => format!("The {best} {} is {only}, with {told}", noun),
+        [only] => format!("The {best} {} {is} {only}, with {told}", noun),
         all if all.len() == labels.len() => {
             return format!("No {} is shown to be the {best}; {shown} has {told}", noun);
         }
-        tied => format!("The {best} {} is {}, not separable; {shown} has {told}", noun, either(tied)),
+        tied => format!("The {best} {} {is} {}, not separable; {shown} has {told}", noun, either(tied)),
     };
     format!("{lead}{}", others(report, &behind, ranks.by))
+}
+
+/// `3 of 8 rows are not valid`: with them the order could be another one. Absent if all are.
+fn not_valid(report: &Report) -> Option<String> {
+    let count = report.rows.iter().filter(|row| row.verdict() == Verdict::Invalid).count();
+    let are = if count == 1 { "is" } else { "are" };
+    (count > 0).then(|| format!("{count} of {} {are} not valid", several(report.rows.len(), "row")))
 }
 
 /// `. The 9 others have from 1.49x (axum) to 48.6x (flask)`.

@@ -3,11 +3,10 @@
 use tare_analysis::{
     estimate::Estimate,
     figures::several,
-    interleaved::{AtThreads, FittedLaw, Report, Scaling, State},
+    interleaved::{AtThreads, FittedLaw, Scaling, State},
 };
 use tare_stats::scalability::Peak;
 
-use super::answer::as_far_as_it_went;
 use crate::{
     document::{Chart, Scale, Section, Shape, Unit},
     gather::{
@@ -84,7 +83,7 @@ fn columns<'a>() -> Columns<'a, Line<'a>> {
         .count("generator_threads", "generator", |(_, point)| point.generator_threads)
         .help("threads of the generator, each on a CPU of its own")
         .count("blocks", "blocks", |(_, point)| point.blocks)
-        .facet("state", "state", |(_, point)| state(&point.state))
+        .facet("state", "state", |(_, point)| state(point.verdict))
         .text("reason", "why not", why)
 }
 
@@ -263,14 +262,14 @@ fn sentence((of, law): &Fitted) -> String {
 }
 
 /// What was asked: how far services scale. Absent in a run with one number of threads, and if nothing was measured with two.
-pub(super) fn answer(scalings: &[Scaling], report: &Report) -> Option<String> {
+pub(super) fn answer(scalings: &[Scaling]) -> Option<String> {
     let largest = |of: &Scaling| {
         let last = of.points.iter().rev().find(|point| point.speed_up.is_some())?;
         (of.points.first()?.threads < last.threads).then(|| (of.service.clone(), last.clone()))
     };
     let found: Vec<(String, AtThreads)> = scalings.iter().filter_map(largest).collect();
     let Some(most) = found.iter().map(|(_, point)| point.threads).max() else {
-        return alone(scalings, report);
+        return alone(scalings);
     };
     let at_most: Vec<&(String, AtThreads)> =
         found.iter().filter(|(_, point)| point.threads == most).collect();
@@ -289,11 +288,11 @@ pub(super) fn answer(scalings: &[Scaling], report: &Report) -> Option<String> {
             format!("with {most} threads the efficiency of {} is {span}", several(all.len(), "service"))
         }
     };
-    Some(as_far_as_it_went(report, &capital(&said)))
+    Some(capital(&said) + ".")
 }
 
 /// On a machine with CPUs for one number of threads.
-fn alone(scalings: &[Scaling], report: &Report) -> Option<String> {
+fn alone(scalings: &[Scaling]) -> Option<String> {
     let measured = |of: &Scaling| of.points.iter().any(|point| point.state == State::Measured);
     let services = scalings.iter().filter(|of| measured(of)).count();
     let first = scalings.first()?.points.first()?.threads;
@@ -303,7 +302,7 @@ fn alone(scalings: &[Scaling], report: &Report) -> Option<String> {
             "{} measured with {words} only: nothing is known of how they scale, as this machine has too few CPUs for more",
             several(services, "service")
         );
-        as_far_as_it_went(report, &capital(&said))
+        capital(&said) + "."
     })
 }
 

@@ -185,7 +185,8 @@ pub(crate) fn against_load(report: &Report) -> Section {
             .note("this run has no open loop: an experiment asks for some with [latency]");
     }
     let sound = points.iter().filter(|(_, at)| at.doubt.is_none());
-    let span = span(Unit::Nanoseconds, sound.map(|(row, at)| (row.label.as_str(), at.p99_ns.value)));
+    let span =
+        span(Unit::Nanoseconds, sound.filter_map(|(row, at)| Some((row.label.as_str(), at.p99_ns?.value))));
     let alt = span.map_or("Every figure is in doubt.".to_owned(), |span| {
         format!("The 99th percentile over all loads: {span}.")
     });
@@ -206,10 +207,11 @@ fn open_columns<'a>() -> Columns<'a, (&'a RowReport, &'a OpenLatency)> {
         .facet("label", "service", |(row, _): &(&RowReport, &OpenLatency)| row.label.clone())
         .facet("at", "at", |(_, at)| at.point.clone())
         .rate("offered_per_second", "offered", |(_, at)| at.offered_per_second)
-        .estimate(ns, "latency_ns_p50", "p50", |(_, at)| Some(at.p50_ns))
-        .estimate(ns, "latency_ns_p90", "p90", |(_, at)| Some(at.p90_ns))
-        .estimate(ns, "latency_ns_p99", "p99", |(_, at)| Some(at.p99_ns))
-        .estimate(ns, "latency_ns_p999", "p99.9", |(_, at)| Some(at.p999_ns))
+        .estimate(ns, "latency_ns_p50", "p50", |(_, at)| at.p50_ns)
+        .estimate(ns, "latency_ns_p90", "p90", |(_, at)| at.p90_ns)
+        .estimate(ns, "latency_ns_p99", "p99", |(_, at)| at.p99_ns)
+        .estimate(ns, "latency_ns_p999", "p99.9", |(_, at)| at.p999_ns)
+        .help("absent if no block had as many requests as the percentile takes")
         .ns("lag_ns_p99", "lag p99", |(_, at)| at.lag_ns_p99)
         .help("how late the generator itself was")
         .count("due", "requests due", |(_, at)| at.due)

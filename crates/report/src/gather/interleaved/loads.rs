@@ -118,7 +118,7 @@ fn columns<'a>(reference: &'a str, first: usize) -> Columns<'a, UnderLoad<'a>> {
         .and(to_first(first))
         .estimate(Unit::Nanoseconds, "latency_ns_p99", "p99", |at| at.row.latency_ns_p99)
         .count("blocks", "blocks", |at| at.row.blocks)
-        .facet("state", "state", |at| state(&at.row.state))
+        .facet("state", "state", |at| state(at.row.verdict()))
 }
 
 /// How a service changes as connections are added: related to itself, and not to the reference, which changes too.

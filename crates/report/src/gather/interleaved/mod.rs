@@ -36,6 +36,7 @@ use super::{
     environment,
     footprint::{self, Described},
     settings,
+    words::as_far_as_it_went,
 };
 use crate::document::{Document, Fact, Kind, Section, Status};
 
@@ -50,17 +51,20 @@ pub(crate) fn document(kept: &StoredRun, loads: &[AtLoad], run: &Path) -> Docume
     };
     loads::enter(&mut document, loads, kept);
     let added = added_costs(&first, report);
-    let of_protocols = added::answer(&added, &first, report).map(|said| loads::answer_at(loads, &said));
+    let of_protocols = added::answer(&added, &first).map(|said| loads::answer_at(loads, &said));
     // Behind the ranks: where a run has several protocols, it is what was asked.
     let behind_ranks = document.sections.len().min(1);
     document.sections.splice(behind_ranks..behind_ranks, added::section(added, &loads[0], loads.len() > 1));
     let scalings = scalings(&first, report);
-    let of_cores = cores::answer(&scalings, report).map(|said| loads::answer_at(loads, &said));
+    let of_cores = cores::answer(&scalings).map(|said| loads::answer_at(loads, &said));
     document.sections.splice(behind_ranks..behind_ranks, cores::sections(&scalings));
     document.sections.extend(pairs::section(&first, &loads[0], loads.len() > 1));
-    if let Some(answer) = versions::answer(&first).or(of_cores).or(of_protocols) {
+    let status = Status::of(report.ending, kept.in_progress);
+    if let Some(answer) = versions::answer(&first, status).or(of_cores).or(of_protocols) {
         document.answer = answer;
     }
+    let blocks = figures::several(report.blocks, "block");
+    document.answer = as_far_as_it_went(status, &blocks, &document.answer);
     if let Some(wrong) = answer::wrong_answers(loads) {
         document.answer = format!("{wrong} {}", document.answer);
     }

@@ -210,7 +210,7 @@ fn extent<'a>() -> Columns<'a, RankedRow<'a>> {
         .priority(7)
         .with(|column| column.extra(Extra::Always))
         .help("processes on which the blocks were measured; fewer if one was kept")
-        .facet("state", "state", |row| state(&row.report.state))
+        .facet("state", "state", |row| state(row.report.verdict()))
         .priority(65)
         .text("reason", "reason", |row| row.report.reason())
         .help("why there are no figures, or no throughput")

@@ -78,7 +78,7 @@ pub(crate) fn section(kept: &StoredRun, report: &Report) -> Section {
 fn counts<'a>() -> Columns<'a, RowSlices<'a>> {
     Columns::new()
         .text("label", "service", |row: &RowSlices| row.report.label.clone())
-        .facet("state", "state", |row| state(&row.report.state))
+        .facet("state", "state", |row| state(row.report.verdict()))
         .text("reason", "reason", |row| row.report.reason())
         .count("slices_counted", "slices counted", |row| row.counted)
         .count("slices_dropped", "left out", |row| row.dropped)

@@ -5,22 +5,16 @@ use std::collections::BTreeSet;
 use tare_analysis::sequential::{ClaimOutcome, ClaimReport, Weakness};
 
 use super::{Experiment, headline};
-use crate::document::Status;
+use crate::gather::words::as_far_as_it_went;
 
 pub(crate) fn answer(run: &Experiment) -> String {
-    let (done, all) = run.report.cells;
-    let ended = match run.status() {
-        Status::Complete => None,
-        Status::Interrupted => Some(format!("Interrupted after {done} of {all} cells.")),
-        Status::Running => Some(format!("So far, {done} of {all} cells.")),
-        Status::CutOff | Status::Unknown => Some(format!("Cut off after {done} of {all} cells.")),
-    };
     let has_figures = run.report.points.iter().flat_map(|point| &point.cells).any(|cell| cell.rounds > 0);
-    let found = match has_figures {
+    let found: Vec<String> = match has_figures {
         true => headline::sentences(run).into_iter().chain(claims(run)).collect(),
         false => vec![nothing(run)],
     };
-    ended.into_iter().chain(found).collect::<Vec<_>>().join(" ")
+    let (done, all) = run.report.cells;
+    as_far_as_it_went(run.status(), &format!("{done} of {all} cells"), &found.join(" "))
 }
 
 fn nothing(run: &Experiment) -> String {

@@ -348,7 +348,7 @@ fn mean(spread: &Distribution) -> Option<f64> {
 }
 
 fn stdev(spread: &Distribution) -> Option<f64> {
-    (spread.count > 0).then_some(spread.ns_stdev)
+    (spread.count > 1).then_some(spread.ns_stdev)
 }
 
 /// What was published of each service beside what was found; of batches a point for each load and service.

@@ -96,16 +96,25 @@ fn a_run_that_was_cut_off_says_so() {
     grid.damage.push("journal.ndjson:11: is cut off".to_owned());
     let found = told(&grid);
     assert_eq!((found.status, found.damage.len()), (Status::CutOff, 1));
-    assert!(found.answer.starts_with("Cut off after 10 of 36 cells. "), "{}", found.answer);
+    assert!(
+        found.answer.starts_with("Undecided after 10 of 36 cells: the run was cut off. So far: "),
+        "{}",
+        found.answer
+    );
     assert!(!found.notes.contains(&found.damage[0]));
     grid.records.clear();
     let answer = told(&grid).answer;
     let reason = "The first reason: restbed: not on this machine: no compiler";
-    assert_eq!(answer, format!("Cut off after 0 of 36 cells. No service has a figure. {reason}"));
+    assert_eq!(
+        answer,
+        format!(
+            "Undecided after 0 of 36 cells: the run was cut off. So far: No service has a figure. {reason}"
+        )
+    );
     grid.in_progress = true;
     let found = told(&grid);
     assert_eq!(found.status, Status::Running);
-    assert!(found.answer.starts_with("So far, 0 of 36 cells. "), "{}", found.answer);
+    assert!(found.answer.starts_with("So far, after 0 of 36 cells. "), "{}", found.answer);
 }
 
 #[test]
