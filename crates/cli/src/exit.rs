@@ -14,12 +14,16 @@ pub(crate) const HELP: &str = "\
 Examples:
   tare doctor                                is anything missing on this machine?
   tare init                                  set up a repository of yours, and compare for the first time
-  tare run experiments/quick.toml            build, verify and measure 12 services; prints a table
-  tare compare hyper axum                    does axum cost more than hyper?
-  tare slo hyper --slo p99=10ms              the highest rate at which hyper's p99 stays below 10 ms
+  tare compare 'node a.js' 'node b.js'       which of two commands is cheaper?
+  tare slo 'node a.js' --slo p99=10ms        the highest rate at which its p99 stays below 10 ms
   tare load http://127.0.0.1:8080/ -c 64     load any HTTP server on this machine
   tare examples                              common questions, each with its command
   tare COMMAND --help                        options and examples of one command
+
+Examples in a clone of the repository of Tare:
+  tare run experiments/quick.toml            build, verify and measure 12 services; prints a table
+  tare compare hyper axum                    does axum cost more than hyper?
+  tare show record/database                  what frameworks cost with a database, measured before
 
 Exit codes: 0 fine, 1 usage or set-up error, 2 a service failed its contract or crashed, 3 gate failed, \
 4 measurement invalid, 5 inconclusive, 6 worse, perhaps by less than delta, 130 or 143 interrupted.";

@@ -11,7 +11,10 @@ mod workspace;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{
+    CommandFactory, Parser, Subcommand,
+    error::{ContextKind, ContextValue},
+};
 
 /// A benchmark of HTTP frameworks: what does each one cost, compared with a raw socket?
 ///
@@ -89,6 +92,7 @@ fn main() -> ExitCode {
             if std::env::args().nth(1).is_some_and(|command| command == "load") {
                 command::load::advise(&mut error);
             }
+            suggest_nearest(&mut error);
             return exit::of_usage(&error);
         }
     };
@@ -139,11 +143,43 @@ fn main() -> ExitCode {
     })
 }
 
+/// Of a command that there is not, the nearest one is the tip: clap names all that are a little like it, the least like first.
+fn suggest_nearest(error: &mut clap::Error) {
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand) else { return };
+    let cli = Cli::command();
+    let names: Vec<&str> = command::shown(&cli).map(clap::Command::get_name).collect();
+    if let Some(name) = tare_host::spelling::nearest(given, names) {
+        let tip = ContextValue::Strings(vec![name.to_owned()]);
+        error.insert(ContextKind::SuggestedSubcommand, tip);
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::{CommandFactory, Parser};
 
-    use super::Cli;
+    use super::{Cli, suggest_nearest};
+
+    #[test]
+    fn a_mistyped_command_is_met_with_the_nearest_one() {
+        for (given, meant) in [
+            ("comapre", "compare"),
+            ("compre", "compare"),
+            ("completion", "completions"),
+            ("biscet", "bisect"),
+            ("hsitory", "history"),
+            ("vefiry", "verify"),
+            ("lsit", "list"),
+            ("raport", "report"),
+        ] {
+            let mut error = Cli::try_parse_from(["tare", given]).unwrap_err();
+            suggest_nearest(&mut error);
+            let text = error.to_string();
+            assert!(text.contains(&format!("'{meant}'")), "{text}");
+            assert_eq!(text.matches("exists:").count(), 1, "{text}");
+            assert!(!text.contains("some similar"), "{text}");
+        }
+    }
 
     #[test]
     fn every_help_ends_with_examples() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::builder::TypedValueParser;
 use tare_bench::folder::series;
-use tare_host::process::{Isolation, Supervisor, sweep};
+use tare_host::process::{Isolation, Notices, Supervisor, sweep};
 use tare_service::{
     catalogue::{Broken, Row, Service},
     workspace::{self, Root, Workspace},
@@ -130,5 +130,5 @@ pub(crate) fn supervisor<'s>(
     if !swept.pids.is_empty() {
         tare_host::tell!("note: ended {} processes that an earlier run of tare had left", swept.pids.len());
     }
-    Ok(Supervisor::start(&program()?, isolation)?)
+    Ok(Supervisor::start(&program()?, isolation)?.telling(Notices::to(|why| tare_host::tell!("{why}"))))
 }

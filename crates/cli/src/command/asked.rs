@@ -3,9 +3,10 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::atomic::Ordering,
 };
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, anyhow, ensure};
 use tare_bench::folder::FILE_BYTES_MAX;
 use tare_host::{seal, signals, whole};
 use tare_load::Protocol;
@@ -13,20 +14,25 @@ use tare_service::{
     build::Site,
     catalogue::{Row, Service, Style, file_name},
     contract::{Contract, fixed_response},
-    learn::{self, Ground, Learned, Question},
+    learn::{self, Ground, LearnError, Learned, Question, Redirect},
     record,
     settings::ServiceSettings,
     workspace::Workspace,
 };
 
-use super::running;
-use crate::{command::start::StartOptions, workspace};
+use super::{
+    running,
+    sent::{self, Header, NO_PLACEHOLDERS},
+    target::unanswered::Asker,
+    turn,
+};
+use crate::{command::start::StartOptions, output::paint, workspace};
 
 /// Where a run folder has the contracts that were learned for it.
 const CONTRACTS: &str = "contracts";
 
 /// What is asked of services without a contract.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct AskedOptions {
     /// Ask for this path by GET [default for a command: `/`; for a URL: its path]. The right answer is learned by asking the
     /// first service before anything is measured. May be given several times
@@ -35,9 +41,16 @@ pub(crate) struct AskedOptions {
     /// Send the `--data` after it to this path by POST. May be given several times
     #[arg(long, value_name = "PATH", help_heading = "Requests")]
     post: Vec<String>,
-    /// The body of a `--post`, JSON or a form: one for each, in their order
-    #[arg(long, value_name = "BODY", help_heading = "Requests", requires = "post")]
+    /// The body of a `--post`, or `@FILE`, or `@-` for standard input: one for each, in their order. Its Content-Type is that of JSON
+    /// if it is an object or an array of it, or else of a form, unless you give one with `-H`
+    #[arg(long, value_name = "TEXT|@FILE", help_heading = "Requests", requires = "post")]
     data: Vec<String>,
+    /// Header of all these requests, such as "Accept: */*"; as in curl "Name:" removes it and "Name;" sends it empty
+    #[arg(short = 'H', long = "header", value_name = "HEADER", help_heading = "Requests", value_parser = sent::header)]
+    headers: Vec<Header>,
+    /// Send `{{` as it is. Without this, placeholders vary path, headers and body: `{{number:1-1000}}`, `{{label}}`
+    #[arg(long, help_heading = "Requests")]
+    no_placeholders: bool,
 }
 
 impl AskedOptions {
@@ -46,8 +59,8 @@ impl AskedOptions {
     }
 
     /// Asks for this path.
-    pub(crate) fn of_path(path: &str) -> AskedOptions {
-        AskedOptions { get: vec![path.to_owned()], ..AskedOptions::default() }
+    pub(crate) fn of_path(self, path: &str) -> AskedOptions {
+        AskedOptions { get: vec![path.to_owned()], ..self }
     }
 
     /// Asks for these paths, and sends these bodies to these.
@@ -59,7 +72,7 @@ impl AskedOptions {
     /// The requests, or `GET /` if none is given.
     pub(crate) fn or_root(&self) -> anyhow::Result<Vec<Question>> {
         match self.is_empty() {
-            true => Ok(vec![question("GET", "/", None)?]),
+            true => Ok(vec![self.question("GET", "/", None)?]),
             false => self.questions(),
         }
     }
@@ -71,9 +84,28 @@ impl AskedOptions {
             self.post.len(),
             self.data.len()
         );
-        let get = self.get.iter().map(|path| question("GET", path, None));
-        let post = self.post.iter().zip(&self.data).map(|(path, body)| question("POST", path, Some(body)));
+        let get = self.get.iter().map(|path| self.question("GET", path, None).context("--get"));
+        let post = self.post.iter().zip(&self.data);
+        let post = post.map(|(path, data)| self.question("POST", path, Some(data)).context("--post"));
         get.chain(post).collect()
+    }
+
+    fn question(&self, method: &str, path: &str, data: Option<&String>) -> anyhow::Result<Question> {
+        let mut question =
+            Question::new(method, &sent::path(path)?, data.map(|data| text_of(data)).transpose()?);
+        for Header { name, value } in &self.headers {
+            ensure!(
+                self.headers.iter().filter(|other| other.name.eq_ignore_ascii_case(name)).count() == 1,
+                "-H: the header {name} is given twice"
+            );
+            question.headers.retain(|(own, _)| !own.eq_ignore_ascii_case(name));
+            question.headers.extend(value.clone().map(|value| (name.clone(), value)));
+        }
+        if self.no_placeholders {
+            return Ok(question.literal());
+        }
+        question.check_placeholders().context(NO_PLACEHOLDERS)?;
+        Ok(question)
     }
 
     /// The requests, if there is a contract to learn; `contract` is the one that the user named.
@@ -81,6 +113,10 @@ impl AskedOptions {
         ensure!(
             self.is_empty() || contract.is_none(),
             "--contract, --get: a contract says what is asked for: use one of them"
+        );
+        ensure!(
+            (self.headers.is_empty() && !self.no_placeholders) || contract.is_none(),
+            "-H, --no-placeholders: a contract says what is sent: leave them out"
         );
         let asked = self.questions()?;
         let of_url = running::path(rows)?;
@@ -93,16 +129,26 @@ impl AskedOptions {
         Ok(match asked.is_empty() {
             false => Some(asked),
             true if contract.is_none() && rows.iter().any(is_bare) => {
-                Some(vec![question("GET", of_url.unwrap_or("/"), None)?])
+                Some(vec![self.question("GET", of_url.unwrap_or("/"), None)?])
             }
-            true => None,
+            true => {
+                ensure!(
+                    self.headers.is_empty() && !self.no_placeholders,
+                    "-H, --no-placeholders: the contracts of the services say what is sent: name a request by --get or --post"
+                );
+                None
+            }
         })
     }
 }
 
-fn question(method: &str, path: &str, body: Option<&String>) -> anyhow::Result<Question> {
-    ensure!(path.starts_with('/'), "\"{path}\" is not a path: begin it with a slash");
-    Ok(Question::new(method, path, body.cloned()))
+/// A contract is a text, and holds no other bytes.
+fn text_of(data: &str) -> anyhow::Result<String> {
+    String::from_utf8(sent::body(data)?).ok().with_context(|| {
+        format!(
+            "--data {data} is no UTF-8 text, which is all that can be sent here: `tare load` sends any bytes"
+        )
+    })
 }
 
 /// Learns what is `asked` from the first of `rows` that is not the raw socket; all rows then serve this contract. It is
@@ -119,11 +165,25 @@ pub(crate) fn learn_for_run(
         rows.iter_mut().for_each(|row| row.service.contracts = vec![learn::NAME.to_owned()]);
         return Ok(());
     }
+    wait_for_others(rows, service_settings, start.no_wait)?;
     let run = start.out.clone().unwrap_or_else(|| workspace.new_run(name, jiff::Timestamp::now()));
     let learned = learn(workspace, rows, asked, service_settings, &run)?;
     give(workspace, rows, &learned.contract, &keep(&run, &learned)?)?;
     start.out = Some(run);
     Ok(())
+}
+
+/// What was learned must be fresh when it is compared with, and learning must not disturb what others measure: so other measurements are
+/// waited for before it.
+fn wait_for_others(rows: &[Row], service_settings: &ServiceSettings, no_wait: bool) -> anyhow::Result<()> {
+    let cpus = running::pinning(rows, service_settings.threads, 1).all();
+    let interrupt = signals::listen()?;
+    let taken = turn::take(&cpus, no_wait, &interrupt, |text| tare_host::tell!("{text}"));
+    ensure!(
+        taken.is_ok() || !interrupt.load(Ordering::Relaxed),
+        "undecided: interrupted while it waited, before anything was measured; nothing is stored"
+    );
+    taken.map(drop)
 }
 
 /// Where the first service besides the raw socket has an OpenAPI document of itself, and what that says can be asked for.
@@ -156,8 +216,12 @@ fn of_built<T>(
     let built = workspace.builder().build(&row.service, &site, false)?;
     let folder = folder.join("services").join(file_name(&row.label));
     let ground = Ground { supervisor: &supervisor, service_settings, folder: &folder };
-    // Answers are the same in each protocol.
-    ask(&row.service.asked_in(Protocol::Http1).at(built.place), &ground).with_context(|| row.label.clone())
+    // Answers are the same in each protocol, but a server that runs already has the one of its URL.
+    let service = match &row.service.running {
+        Some(_) => row.service.at(built.place),
+        None => row.service.asked_in(Protocol::Http1).at(built.place),
+    };
+    ask(&service, &ground).with_context(|| row.label.clone())
 }
 
 /// The contract that the first service besides the raw socket honours, and a line for each request on standard error.
@@ -169,17 +233,41 @@ pub(crate) fn learn(
     folder: &Path,
 ) -> anyhow::Result<Learned> {
     let row = teacher(rows)?;
-    let ask = |service: &Service, ground: &Ground| Ok(learn::learn(service, asked, ground)?);
+    let ask = |service: &Service, ground: &Ground| {
+        learn::learn(service, asked, ground).map_err(|error| unanswered_by(service, error))
+    };
     let learned = of_built(workspace, row, service_settings, folder, ask)?;
+    tell(&learned);
+    if row.service.running.is_some() {
+        tare_host::tell!("learned from one process: what a fresh start would change is not known");
+    }
+    Ok(learned)
+}
+
+/// The error in the words for a server that runs already, if it is one.
+fn unanswered_by(service: &Service, error: LearnError) -> anyhow::Error {
+    match (&service.running, error) {
+        (Some(running), LearnError::Unanswered { asked, source }) => {
+            let endpoint = running.server.address().into();
+            anyhow!(Asker::Other.reason(&asked.to_string(), &endpoint, &service.channel(), &source))
+        }
+        (_, error) => error.into(),
+    }
+}
+
+/// What was learned, a line for each request on standard error.
+pub(crate) fn tell(learned: &Learned) {
     for (asked, required) in &learned.required {
         tare_host::tell!("{asked}: {required}");
     }
-    if row.service.running.is_some() {
+    for (asked, Redirect { status, location }) in &learned.redirects {
+        let to = location.as_ref().map(|to| format!(" to {to}")).unwrap_or_default();
         tare_host::tell!(
-            "learned from two answers of one process: what a fresh start would change is not known"
+            "{} {asked} is answered with {status}: this asks for a redirect{to}; name the path that it leads to, unless the \
+             redirect is meant",
+            paint("33", "warning:")
         );
     }
-    Ok(learned)
 }
 
 /// Where a run has the contract that it learned.

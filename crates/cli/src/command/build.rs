@@ -35,9 +35,11 @@ use tare_host::signals;
 #[command(after_help = "\
 Examples:
   tare build                      every service
-  tare build group:rust --jobs 1  all services in Rust, one after the other
-  tare build hyper --force        again, even if nothing has changed
+  tare build ./mine --force       again, even if nothing has changed
   tare build --prune=7            remove cached builds that were not used for a week
+
+Examples in a clone of the repository of Tare:
+  tare build group:rust --jobs 1  all services in Rust, one after the other
 
 Exit codes: 0 fine, 1 a build failed, 130 or 143 interrupted.")]
 pub(crate) struct Args {

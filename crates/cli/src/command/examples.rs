@@ -19,16 +19,27 @@ pub(crate) struct Args {
 /// A question, and commands in the order in which they are run.
 struct Example {
     question: &'static str,
+    needs: Needs,
     commands: &'static [&'static str],
+}
+
+/// What the commands work with besides the program and what the user names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    Nothing,
+    /// The services, experiments and runs that the repository of Tare comes with.
+    AClone,
 }
 
 const EXAMPLES: &[Example] = &[
     Example {
         question: "How do I begin in a repository of mine?",
+        needs: Needs::Nothing,
         commands: &["tare init --dry-run", "tare init --get /items/1"],
     },
     Example {
         question: "How do I write a contract of my service?",
+        needs: Needs::Nothing,
         commands: &[
             "tare record http://127.0.0.1:3000/items/1 --out shop.toml",
             "tare record openapi.yaml --server http://127.0.0.1:3000 --out shop.toml",
@@ -36,18 +47,22 @@ const EXAMPLES: &[Example] = &[
     },
     Example {
         question: "Which of two commands is cheaper, and by how much?",
+        needs: Needs::Nothing,
         commands: &["tare compare 'node a.js' 'node b.js' --get /items/1"],
     },
     Example {
         question: "Which of two servers that run already is cheaper?",
+        needs: Needs::Nothing,
         commands: &["tare compare http://127.0.0.1:3000 http://127.0.0.1:3001 --get /items/1"],
     },
     Example {
         question: "Which framework costs least, and which cannot be separated?",
+        needs: Needs::AClone,
         commands: &["tare run experiments/quick.toml", "tare show", "tare report"],
     },
     Example {
         question: "Does it hold on other machines of a Slurm cluster?",
+        needs: Needs::AClone,
         commands: &[
             "tare plan quick --on machines.toml --seeds 3 --output jobs.ndjson",
             "tare submit jobs.ndjson --engine slurm --store /shared/tare",
@@ -55,22 +70,34 @@ const EXAMPLES: &[Example] = &[
             "tare collect /shared/tare/BATCH",
         ],
     },
-    Example { question: "Can these published figures be true?", commands: &["tare audit record/quick"] },
-    Example { question: "How do two frameworks differ?", commands: &["tare compare hyper axum"] },
+    Example {
+        question: "Can these published figures be true?",
+        needs: Needs::AClone,
+        commands: &["tare audit record/quick"],
+    },
+    Example {
+        question: "How do two frameworks differ?",
+        needs: Needs::AClone,
+        commands: &["tare compare hyper axum"],
+    },
     Example {
         question: "Did this branch make my service slower?",
+        needs: Needs::Nothing,
         commands: &["tare compare 'node server.js' --revisions main...HEAD --get /items/1"],
     },
     Example {
         question: "What did my service cost in each of its versions?",
+        needs: Needs::Nothing,
         commands: &["tare history 'node server.js' v1.2 HEAD --get /items/1"],
     },
     Example {
         question: "Which commit made it slower?",
+        needs: Needs::Nothing,
         commands: &["tare bisect HEAD~1 HEAD 'node server.js' --get /items/1"],
     },
     Example {
         question: "Did it, as a gate in CI that fails at a regression of 5% in CPU time?",
+        needs: Needs::Nothing,
         commands: &[
             "tare compare --revisions main..HEAD ./my-service --metric cpu --delta 5% --out runs/gate",
             "tare report runs/gate --format junit --out gate.xml",
@@ -79,22 +106,27 @@ const EXAMPLES: &[Example] = &[
     },
     Example {
         question: "How many requests per second does my service take, with its p99 below 10 ms?",
+        needs: Needs::Nothing,
         commands: &["tare slo 'node server.js' --get /items/1 --slo p99=10ms"],
     },
     Example {
         question: "Is that capacity at least 20,000 requests per second?",
+        needs: Needs::Nothing,
         commands: &["tare slo ./my-service --slo p99=10ms --at-least 20k"],
     },
     Example {
         question: "How fast is a server that is already running?",
+        needs: Needs::Nothing,
         commands: &["tare load http://127.0.0.1:8080/"],
     },
     Example {
         question: "What is its latency at 20,000 requests per second?",
+        needs: Needs::Nothing,
         commands: &["tare load -R 20k --arrivals poisson -d 1m --latency http://127.0.0.1:8080/"],
     },
     Example {
         question: "One machine cannot send enough: how do several load one server?",
+        needs: Needs::Nothing,
         commands: &[
             "tare agent --token-file token --listen 10.0.0.7:7070 --target 10.0.0.9:8080",
             "tare load --agents 10.0.0.7:7070,10.0.0.8:7070 --token-file token --i-may-load 10.0.0.9 http://10.0.0.9:8080/",
@@ -102,6 +134,7 @@ const EXAMPLES: &[Example] = &[
     },
     Example {
         question: "How do services compare under load from several other machines?",
+        needs: Needs::AClone,
         commands: &[
             "tare agent --token-file token --listen 10.0.0.7:7070 --target 10.0.0.9 --keep",
             "tare run quick --agents 10.0.0.7:7070,10.0.0.8:7070 --token-file token --serve-on 10.0.0.9 --i-may-load 10.0.0.9",
@@ -109,18 +142,22 @@ const EXAMPLES: &[Example] = &[
     },
     Example {
         question: "Does my service answer as its contract says, and survive bad input?",
+        needs: Needs::Nothing,
         commands: &["tare verify ./my-service", "tare verify ./my-service --endure"],
     },
     Example {
         question: "How do the services change from 16 connections to 256?",
+        needs: Needs::AClone,
         commands: &["tare run experiments/quick.toml --connections 16,64,256"],
     },
     Example {
         question: "What changed between two runs, or over many?",
+        needs: Needs::Nothing,
         commands: &["tare report runs/A runs/B", "tare report runs/A runs/B runs/C"],
     },
     Example {
         question: "How do I give the figures to benchstat, Bencher or Prometheus?",
+        needs: Needs::Nothing,
         commands: &[
             "tare report runs/A --format go-bench --out bench.txt",
             "tare report runs/A --format bmf --out bmf.json",
@@ -129,10 +166,12 @@ const EXAMPLES: &[Example] = &[
     },
     Example {
         question: "Is this machine good enough to measure on?",
+        needs: Needs::Nothing,
         commands: &["tare doctor", "tare selftest --quick", "tare load --calibrate"],
     },
     Example {
         question: "Does a published benchmark still hold here?",
+        needs: Needs::AClone,
         commands: &["tare run experiments/published/restinio-2017.toml"],
     },
 ];
@@ -156,7 +195,11 @@ impl Example {
 
     fn text(&self) -> String {
         let commands: String = self.commands.iter().map(|command| format!("  {command}\n")).collect();
-        format!("{}\n{commands}", output::paint("1", self.question))
+        let needs = match self.needs {
+            Needs::Nothing => "",
+            Needs::AClone => " (in a clone of the repository of Tare)",
+        };
+        format!("{}{needs}\n{commands}", output::paint("1", self.question))
     }
 }
 

@@ -38,8 +38,10 @@ Examples:
   tare history 'node server.js' v1.0 v1.1 v1.2 HEAD --get /items/1    these versions, oldest first
   tare history shop v1.0..HEAD --get /items/1                         the commits between two, at most twelve of them
   tare history ./mine HEAD~5..HEAD --budget 10m                       a folder with a manifest
-  tare history koa --releases 2.16.0,3.3.0                            releases of the package that the manifest names
-  tare history 'node server.js' --releases express@4.21.2,express@5.1.0   of a package that package.json has
+  tare history 'node server.js' --releases express@4.21.2,express@5.1.0   releases of a package that package.json has
+
+Examples in a clone of the repository of Tare:
+  tare history koa --releases 2.16.0,3.3.0                            of the package that the manifest names
 
 Exit codes: 0 every version was measured, 1 usage error, or a version was not built, 2 a version failed its contract, 4 a version is \
 not valid, 130 or 143 interrupted.")]

@@ -28,6 +28,7 @@ pub(crate) mod run;
 mod run_folders;
 mod running;
 pub(crate) mod selftest;
+mod sent;
 pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod site;
@@ -41,6 +42,6 @@ pub(crate) mod verify;
 mod words;
 
 /// The commands that are for people, in the order of the help.
-fn shown(cli: &clap::Command) -> impl Iterator<Item = &clap::Command> {
+pub(crate) fn shown(cli: &clap::Command) -> impl Iterator<Item = &clap::Command> {
     cli.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help")
 }

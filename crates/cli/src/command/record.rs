@@ -9,14 +9,17 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use tare_load::Endpoint;
 use tare_service::{
+    client::Channel,
+    document::decoded,
     learn::Server,
     record::{self, Material, Recorded, Wish},
 };
 
 use super::{
-    asked::AskedOptions,
+    asked::{self, AskedOptions},
     target::{
         self,
+        spoken::SpokenOptions,
         url::{self, Url},
     },
     words,
@@ -56,6 +59,8 @@ pub(crate) struct Args {
     /// Also record requests that may change data: POST, PUT, PATCH and DELETE. A server is sent each of them four times
     #[arg(long)]
     writes: bool,
+    #[command(flatten)]
+    spoken: SpokenOptions,
     /// Allow asking this host, which is not this machine. It must be yours
     #[arg(long, value_name = "HOST")]
     i_may_load: Option<String>,
@@ -76,14 +81,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         true => of_url(args)?,
         false => of_file(args)?,
     };
-    let server = server.as_ref().map(|(address, url)| args.server(*address, url));
+    let server = server.as_ref().map(Reached::server);
     // What is written on the command line is meant.
     let writes = args.writes || !args.asked.is_empty();
     let recorded = record::record(source, &Wish { name: &name, writes, server });
     let Recorded { learned, left_out } = recorded.with_context(|| args.source.clone())?;
-    for (asked, required) in &learned.required {
-        tare_host::tell!("{asked}: {required}");
-    }
+    asked::tell(&learned);
     for why in &left_out {
         tare_host::tell!("{} {why}", paint("33", "not recorded:"));
     }
@@ -95,18 +98,33 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
 }
 
 impl Args {
-    fn server<'a>(&self, address: SocketAddr, url: &'a Url) -> Server<'a> {
-        Server { address, host: &url.authority, patience: self.timeout }
-    }
-
     /// The server that a URL names, which is on this machine or may be asked.
-    fn reach(&self, url: &str) -> anyhow::Result<(SocketAddr, Url)> {
-        let url = url::parse_plain(url)?;
+    fn reach(&self, word: &str) -> anyhow::Result<Reached> {
+        let url = url::parse(word)?;
+        let channel = self.spoken.channel(&url)?;
+        self.spoken.ensure_of_use(channel.protocol.is_tls())?;
         let endpoints = target::endpoints(&url, None, self.i_may_load.as_deref())?;
-        match target::reachable(&endpoints, self.timeout)? {
-            Endpoint::Tcp(address) => Ok((address, url)),
+        let endpoint = target::reachable(&endpoints, self.timeout)?;
+        target::ensure_secured(word, &endpoint, &channel, self.timeout)?;
+        match endpoint {
+            Endpoint::Tcp(address) => Ok(Reached { address, url, channel, patience: self.timeout }),
             Endpoint::Unix(path) => bail!("{} is no address", path.display()),
         }
+    }
+}
+
+/// A server that is asked.
+struct Reached {
+    address: SocketAddr,
+    url: Url,
+    channel: Channel,
+    patience: Duration,
+}
+
+impl Reached {
+    fn server(&self) -> Server<'_> {
+        let Reached { address, url, channel, patience } = self;
+        Server { address: *address, host: &url.authority, channel, patience: *patience }
     }
 }
 
@@ -121,22 +139,23 @@ fn name(args: &Args) -> anyhow::Result<String> {
     Ok(stem.or_else(|| args.name.clone()).unwrap_or_else(|| NAME.to_owned()))
 }
 
-fn of_url(args: &Args) -> anyhow::Result<(Material, Option<(SocketAddr, Url)>)> {
+fn of_url(args: &Args) -> anyhow::Result<(Material, Option<Reached>)> {
     ensure!(args.server.is_none(), "--server: the URL is the server already");
-    let (address, url) = args.reach(&args.source)?;
+    let reached = args.reach(&args.source)?;
+    let url = &reached.url;
     if args.asked.is_empty() && url.path == "/" {
-        let found = record::published::of_server(&args.server(address, &url));
+        let found = record::published::of_server(&reached.server());
         let found = found.with_context(|| format!("{}: `--get /` asks for that path alone", args.source))?;
         if let Some((place, material)) = found {
             tare_host::tell!(
                 "the OpenAPI document at {place} says what to ask; `--get /` records that path alone"
             );
-            return Ok((material, Some((address, url))));
+            return Ok((material, Some(reached)));
         }
     }
     let title = format!("recorded from {}", url.origin());
     let asked = match args.asked.is_empty() {
-        true => AskedOptions::of_path(&url.path).or_root()?,
+        true => args.asked.clone().of_path(&url.path).or_root()?,
         false => {
             ensure!(
                 url.path == "/",
@@ -146,14 +165,15 @@ fn of_url(args: &Args) -> anyhow::Result<(Material, Option<(SocketAddr, Url)>)> 
             args.asked.or_root()?
         }
     };
-    Ok((Material::of_questions(title, asked), Some((address, url))))
+    Ok((Material::of_questions(title, asked), Some(reached)))
 }
 
-fn of_file(args: &Args) -> anyhow::Result<(Material, Option<(SocketAddr, Url)>)> {
+fn of_file(args: &Args) -> anyhow::Result<(Material, Option<Reached>)> {
     let asks_nothing = args.asked.is_empty();
     ensure!(asks_nothing, "--get, --post: the file {} says what is asked for", args.source);
-    let text = std::fs::read_to_string(&args.source)
+    let bytes = std::fs::read(&args.source)
         .with_context(|| format!("{} cannot be read; a URL begins with http://", args.source))?;
+    let text = decoded(&bytes).with_context(|| args.source.clone())?;
     let source = Material::read(&text).with_context(|| args.source.clone())?;
     let server = args.server.as_deref().map(|url| args.reach(url));
     Ok((source, server.transpose()?))

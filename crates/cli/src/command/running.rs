@@ -14,7 +14,11 @@ use tare_service::{
     workspace::{Workspace, split},
 };
 
-use super::target::{self, url};
+use super::target::{
+    self,
+    spoken::SpokenOptions,
+    url::{self, Scheme},
+};
 use crate::workspace::Global;
 
 const HEADING: &str = "Servers that run already";
@@ -34,6 +38,8 @@ pub(crate) struct RunningOptions {
     /// The container of a URL, in place of its process: a name that docker or podman knows
     #[arg(long, value_name = "NAME", help_heading = HEADING, conflicts_with_all = ["pid", "cgroup"])]
     container: Vec<String>,
+    #[command(flatten)]
+    spoken: SpokenOptions,
     /// Allow loading this host, which is not this machine. It must be yours
     #[arg(long, value_name = "HOST", help_heading = HEADING)]
     i_may_load: Vec<String>,
@@ -71,7 +77,15 @@ impl RunningOptions {
                 urls.push(url);
             }
         }
-        let parsed = urls.iter().map(|url| url::parse_plain(url)).collect::<anyhow::Result<Vec<_>>>()?;
+        let parsed = urls.iter().map(|url| url::parse(url)).collect::<anyhow::Result<Vec<_>>>()?;
+        if let Some(option) = self.spoken.given().filter(|_| urls.is_empty()) {
+            bail!(
+                "{option} is of servers that run already, and no service is a URL; a service of a manifest is asked in another \
+                 protocol by its name, such as `hyper+h2`"
+            );
+        }
+        let has_tls = parsed.iter().any(|url| url.scheme == Scheme::Https);
+        self.spoken.ensure_of_use(has_tls || urls.is_empty())?;
         for host in &self.i_may_load {
             let named = parsed.iter().map(|url| url.host.as_str()).chain(self.host_of_services.as_deref());
             ensure!(
@@ -80,9 +94,11 @@ impl RunningOptions {
             );
         }
         for ((word, url), whose) in urls.iter().zip(parsed).zip(self.whose(urls.len())?) {
+            let channel = self.spoken.channel(&url).with_context(|| (*word).to_owned())?;
             let server = self.find(&url, &whose).with_context(|| (*word).to_owned())?;
+            target::ensure_secured(word, &server.address().into(), &channel, CONNECT_TIMEOUT)?;
             tell(word, &server);
-            let running = Running { server, host: url.authority, path: url.path };
+            let running = Running { server, host: url.authority, path: url.path, channel };
             workspace.catalogue.add_running(word, running);
         }
         Ok(())

@@ -20,9 +20,12 @@ use crate::{
 #[command(after_help = "\
 Examples:
   tare show                                  the newest run
-  tare show record/quick                     a run of this folder
+  tare show .tare/runs/A                     a run of this folder
+  tare show .tare/runs/A --recompute         are the stored figures those of the stored samples?
+
+Examples in a clone of the repository of Tare:
+  tare show record/quick                     a run that the repository comes with
   tare show record/quick --reference hyper   with another row as 100%
-  tare show record/quick --recompute         are the stored figures those of the stored samples?
 
 Exit codes: that of the command that measured the run; also 1 usage or set-up error, 4 --recompute found a difference.")]
 pub(crate) struct Args {

@@ -32,7 +32,7 @@ pub(crate) fn take(
             say(&format!("waiting: {holder}"));
             told = Some(pid);
         }
-        ensure!(!interrupt.load(Ordering::Relaxed), "interrupted while it waited: nothing is stored");
+        ensure!(!interrupt.load(Ordering::Relaxed), "interrupted while it waited: nothing was measured");
         std::thread::sleep(PAUSE);
     }
 }

@@ -6,6 +6,7 @@
 
 use std::time::{Duration, Instant};
 
+use tare_analysis::expected::{BLOCKS_ENOUGH, BLOCKS_FEW};
 use tare_bench::{
     folder::Header,
     plan::Plan,
@@ -16,6 +17,7 @@ use tare_bench::{
 
 use super::{
     Progress, duration,
+    growth::Growth,
     model::{Model, steady},
     view::View,
 };
@@ -26,11 +28,6 @@ use tare_host::signals;
 const DRAWN_EVERY: Duration = Duration::from_secs(1);
 /// Computing a table may take this part of the time.
 const SHARE: u32 = 100;
-
-/// Of fewer blocks there is no interval, or one that says little.
-const FEW_BLOCKS: u64 = 5;
-/// This many say something.
-const ENOUGH_BLOCKS: u64 = 12;
 
 /// A view on the terminal, for as long as this lives.
 #[derive(Debug)]
@@ -83,6 +80,8 @@ impl Drop for Stage<'_> {
 pub(crate) struct RunProgress<'a> {
     progress: &'a Progress,
     plan: &'a Plan,
+    began: Instant,
+    growth: Growth<'a>,
     /// When the first block began.
     pilots_ns: u64,
     stage: Option<(Stage<'a>, Model<'a>)>,
@@ -96,7 +95,10 @@ impl<'a> RunProgress<'a> {
             stage.draw(false, |elapsed| model.view(elapsed));
             (stage, model)
         });
-        RunProgress { progress, plan: &header.plan, pilots_ns: 0, stage }
+        let plan = &header.plan;
+        let said = past.is_empty().then(|| Duration::from_nanos(plan.expected_ns()));
+        let growth = Growth::new(plan, said);
+        RunProgress { progress, plan, began: Instant::now(), growth, pilots_ns: 0, stage }
     }
 
     fn name(&self, slot: Slot) -> String {
@@ -148,6 +150,11 @@ impl Watch for RunProgress<'_> {
             _ => tell(self.progress, self.plan, record, left),
         }
         self.warn_of_few_blocks(record, left);
+        if !self.plan.is_sequential()
+            && let Some(grown) = self.growth.on_record(record, self.began.elapsed(), left)
+        {
+            self.progress.keep(&format!("{} {grown}", paint("33", "note:")));
+        }
         let Some((stage, model)) = &mut self.stage else { return };
         model.on_record(record, left);
         if model.has_more_to_compute(record) {
@@ -163,13 +170,14 @@ impl Watch for RunProgress<'_> {
 fn too_few(pilots_ns: u64, block_ns: u64, left: Duration) -> Option<String> {
     let block = Duration::from_nanos(block_ns.max(1));
     let fit = 1 + u64::try_from(left.as_nanos() / block.as_nanos()).unwrap_or(u64::MAX);
-    let enough = Duration::from_nanos(pilots_ns.saturating_add(block_ns.saturating_mul(ENOUGH_BLOCKS)));
+    let enough =
+        Duration::from_nanos(pilots_ns.saturating_add(block_ns.saturating_mul(BLOCKS_ENOUGH as u64)));
     // In steps that a person would ask for.
     let budget_s = enough.as_secs().div_ceil(10) * 10;
-    (fit < FEW_BLOCKS).then(|| {
+    (fit < BLOCKS_FEW as u64).then(|| {
         format!(
             "{} about {fit} blocks of {} fit into the budget, which is few for an interval; --budget {budget_s}s has room for \
-             {ENOUGH_BLOCKS}",
+             {BLOCKS_ENOUGH}",
             paint("33", "note:"),
             duration(block)
         )

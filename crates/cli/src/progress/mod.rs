@@ -5,6 +5,7 @@
 //! first two are pure.
 
 mod batch;
+mod growth;
 mod live;
 pub(crate) mod model;
 mod screen;
@@ -12,11 +13,12 @@ pub(crate) mod view;
 
 use std::{
     io::{IsTerminal, Stderr},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
+use tare_host::process::Notices;
 
 pub(crate) use batch::{BatchView, jobs};
 pub(crate) use live::RunProgress;
@@ -90,6 +92,12 @@ impl Progress {
         if !self.quiet {
             self.suspend(|| tare_host::tell!("{text}"));
         }
+    }
+
+    /// What keeps why a service does not come up.
+    pub(crate) fn notices(self: &Arc<Progress>) -> Notices {
+        let progress = Arc::clone(self);
+        Notices::to(move |why| progress.keep(why))
     }
 
     /// What a view says too: it stays where there is none.

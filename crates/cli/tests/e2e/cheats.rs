@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 use serde_json::Value;
 use tare_service::backing::PostgresPrograms;
 
-use crate::support::{Ended, Workspace, cheating, row, wrong_of};
+use crate::support::{Ended, Workspace, cheating, row, state_of, wrong_of};
 
 /// Each takes a database, so that few are enough to keep a machine busy.
 const AT_ONCE: usize = 2;
@@ -133,7 +133,7 @@ fn reason_under_load(contract: &str, cheat: &str) -> String {
     let report = ended.json();
     let honest = row(&report, "none");
     // Whether its throughput is valid is up to whoever else is at work on this machine.
-    assert_eq!(honest["state"], "measured", "{honest}");
+    assert_eq!(state_of(&honest), "measured", "{honest}");
     assert_eq!(honest["errors"], 0, "{honest}");
     let cheat = row(&report, cheat);
     format!("{} {}", cheat["reason"].as_str().unwrap_or_default(), cheat["warnings"])

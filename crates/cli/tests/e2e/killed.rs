@@ -105,6 +105,11 @@ fn what_asks_to_stop_gets_a_table_that_says_so() {
         send(tare.pid(), signal);
         let ran = tare.end().expect(code);
         assert!(ran.stdout.contains("\nInterrupted: "), "{ran}");
+        assert!(
+            ran.stdout.contains("Undecided after ")
+                && ran.stdout.contains(": the run was interrupted. So far: "),
+            "{ran}"
+        );
         assert!(ran.line("honest").contains("µs"));
         let last = journal(&run).pop().unwrap();
         assert_eq!((&last["kind"], &last["reason"]), (&"ended".into(), &"interrupted".into()));
@@ -137,7 +142,9 @@ fn an_interrupt_while_services_are_proved_stores_nothing() {
     send(tare.pid(), Signal::INT);
     let ran = tare.end().expect(130);
     assert!(
-        ran.stderr.contains("error: interrupted before anything was measured: nothing is stored"),
+        ran.stderr.contains(
+            "error: undecided: interrupted while it built and verified, before anything was measured; "
+        ),
         "{ran}"
     );
     assert!(!workspace.root().join("out/run.json").exists(), "what was not proved cannot be resumed");

@@ -132,11 +132,82 @@ fn what_is_not_ready_is_not_loaded() {
     let closes = serve(|_| "HTTP/2 nonsense\r\n\r\n".to_owned());
     let told =
         refusal(&closes, "").replace(closes.trim_start_matches("http://").trim_end_matches('/'), "HOST");
-    assert_snapshot!(told, @"error: HOST does not speak HTTP/1.1: the response head is not HTTP/1.x: invalid HTTP version");
+    assert_snapshot!(told, @r"error: GET / has no answer from HOST that is HTTP/1.1: the version of the response is not HTTP/1.x (RFC 9112, 2.3); it sent `HTTP/2 nonsense\r\n\r\n`");
     let missing = serve(|_| response(404, "not here"));
     assert_snapshot!(refusal(&missing, ""), @r#"error: GET / is answered with status 404 and 8 bytes "not here": name another URL, or use --expect-status 404 if that is right"#);
     let ended = load(&Workspace::new(&[]), &missing, "-c 1 -n 5 --expect-status 404 --json").expect(0);
     assert_eq!(tally(&ended)["answered"], 5);
+}
+
+#[test]
+fn what_a_load_would_refuse_is_refused_before_it_by_the_rule_and_with_the_bytes() {
+    for (answer, rule, bytes) in [
+        (
+            "HTTP/1.1 204 No\r\nContent-Length: 5\r\n\r\nhello",
+            "status 204, which has no content (RFC 9110, 6.4.1)",
+            "`hello`",
+        ),
+        ("HTTP/1.1 304 No\r\n\r\nhello", "status 304, which has no content (RFC 9110, 6.4.1)", "`hello`"),
+        ("HTTP/1.1 200 X\r\nContent-Length: 1\r\n\r\na\r\n", "(RFC 9112, 6.3)", "`\\r\\n`"),
+        ("HTTP/1.1 200 X\r\nContent-Length: 1\r\nno colon\r\n\r\na", "(RFC 9112, 5)", "`no colon\\r\\n`"),
+        (
+            "HTTP/1.1 200 X\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+            "(RFC 9112, 6.3)",
+            "Content-Length: 2",
+        ),
+    ] {
+        let url = serve(move |_| answer.to_owned());
+        let told = refusal(&url, "");
+        assert!(told.contains(rule) && told.contains(bytes), "{told}");
+        let ended = load(&Workspace::new(&[]), &url, "--no-check -c 1 -n 2 --json").expect(4);
+        let sample = &ended.json()["first_failure"];
+        assert!(sample["reason"].as_str().is_some_and(|reason| reason.contains(rule)), "{sample}");
+    }
+    let head = serve(|_| response(200, "hello"));
+    assert!(refusal(&head, "-X HEAD").contains("the answer to HEAD, which has no content"), "HEAD");
+}
+
+#[test]
+fn what_the_rfc_lets_a_server_send_is_loaded() {
+    for head in ["HTTP/1.1 200 X\r\nX: a\r\n  b\r\n", "HTTP/1.2 200 X\r\n", "HTTP/1.9 200 X\r\nX:\r\n\ta\r\n"]
+    {
+        let url = serve(move |_| format!("{head}Content-Length: 5\r\n\r\nhello"));
+        let ended = load(&Workspace::new(&[]), &url, "-c 1 -n 5 --json").expect(0);
+        assert_eq!(tally(&ended)["answered"], 5, "{head}");
+    }
+}
+
+#[test]
+fn an_answer_that_comes_in_part_says_how_much_of_it_came() {
+    for (answer, came) in [
+        (
+            "HTTP/1.1 200 X\r\nContent-Length: 100\r\n\r\nabc",
+            "status 200 and 3 of 100 bytes of the body came",
+        ),
+        ("HTTP/1.1 200 X\r\n\r\ndata: x\n\n", "status 200 and 9 bytes of the body came, and not its end"),
+        ("HTTP/1.1 200 X\r\nConte", "21 bytes of the head came"),
+    ] {
+        let url = serve(move |_| answer.to_owned());
+        let told = refusal(&url, "--timeout 200ms");
+        assert!(told.contains("within 200ms: ") && told.contains(came), "{told}");
+        let ended = load(&Workspace::new(&[]), &url, "--no-check -c 1 -n 1 --timeout 100ms --json").expect(4);
+        assert_eq!(ended.json()["first_failure"]["reason"], came);
+    }
+}
+
+#[test]
+fn another_protocol_is_told_from_its_first_bytes() {
+    let secured = serve(|_| "\x15\x03\x03\0\x02\x02\x28".to_owned());
+    assert!(refusal(&secured, "").contains("the port speaks TLS: begin the URL with https://"), "TLS");
+    let settings = serve(|_| "\0\0\0\x04\0\0\0\0\0".to_owned());
+    assert!(refusal(&settings, "").contains("no HTTP/1.1: add --h2c"), "HTTP/2");
+    let plain = serve(|_| response(400, "no"));
+    assert!(
+        refusal(&plain, "--h2c").contains("the port speaks HTTP/1.1, and no HTTP/2: leave out --h2c"),
+        "h2c"
+    );
+    let https = plain.replace("http://", "https://");
+    assert!(refusal(&https, "-k").contains("begin the URL with http://"), "HTTP/1.1");
 }
 
 #[test]
@@ -152,7 +223,10 @@ fn a_wrong_answer_is_an_error_and_the_run_is_not_valid() {
     assert_eq!(tally(&ended)["answered"], 10);
     let counting = serve(|number| response(200, &number.to_string()));
     let ended = load(&workspace, &counting, "-c 1 -n 10").expect(0);
-    assert!(ended.stdout.contains("status 200 only: two answers differed"));
+    assert!(ended.stdout.contains("of which only the type is compared: $ (a counter)"), "{ended}");
+    let changing = serve(|number| response(200, ["one", "two"][number % 2]));
+    let ended = load(&workspace, &changing, "-c 1 -n 10").expect(0);
+    assert!(ended.stdout.contains("status 200 only: two answers differed"), "{ended}");
 }
 
 #[test]
@@ -171,7 +245,8 @@ fn interrupted_it_prints_what_is_known() {
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
         let words = ["load", &reference.url, "-c", "1", "-d", "60s", "--json"];
         let running = reference.workspace.start(&words);
-        std::thread::sleep(Duration::from_millis(700));
+        // The answer is learned over more than a second.
+        std::thread::sleep(Duration::from_millis(2_500));
         send(running.pid(), signal);
         let ended = running.end().expect(code);
         assert_eq!(ended.json()["interrupted"], true);
@@ -193,7 +268,7 @@ fn a_dry_run_sends_nothing() {
     to       http://127.0.0.1:9/a?b (127.0.0.1:9)
     load     open loop, 1k..20k/30s requests a second, at random, 64 connections, 1 thread, for 30s
     before   the same for 1s, not reported
-    compare  the status that comes twice before the load, if below 400, and the body, if it is the same twice
+    compare  the status that comes twice before the load, if below 400, and the body, as far as it is the same after a second
     wait     2s for a response, 2s for what is in flight at the end
     seed     7
 
@@ -279,14 +354,14 @@ fn serve_for(time: Duration) -> String {
 #[test]
 fn a_server_that_ends_during_the_load_is_named_first() {
     let workspace = Workspace::new(&[]);
-    let url = serve_for(Duration::from_secs(1));
+    let url = serve_for(Duration::from_millis(2_300));
     let ended = load(&workspace, &url, "-c 2 -d 2s --json").expect(4);
     let json = ended.json();
     let since_ns = json["gone_since_ns"].as_u64().unwrap();
     assert!((100_000_000..2_000_000_000).contains(&since_ns), "{since_ns}");
     assert!(json["verdict"].as_str().unwrap().starts_with("gone, failing"), "{}", json["verdict"]);
     assert!(json["answers_per_s_while_up"].as_f64() > json["answers_per_s"].as_f64());
-    let ended = load(&workspace, &serve_for(Duration::from_secs(1)), "-c 2 -d 2s").expect(4);
+    let ended = load(&workspace, &serve_for(Duration::from_millis(2_300)), "-c 2 -d 2s").expect(4);
     let place =
         |text: &str| ended.stdout.find(text).unwrap_or_else(|| panic!("no {text:?} in:\n{}", ended.stdout));
     assert!(place("\nnothing listens on 127.0.0.1:") < place("\nanswers "), "said first");

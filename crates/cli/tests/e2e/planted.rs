@@ -15,12 +15,13 @@ use crate::support::{
 const CONNECTIONS: &str = "8";
 
 /// A service, and what the row of `tare run` must say.
-const IN_A_RUN: [(&str, &str); 7] = [
+const IN_A_RUN: [(&str, &str); 8] = [
     ("closes-at-thaw", "closed at thaw: "),
     ("dies-at-thaw", "exit status 1 when Tare thawed it, "),
     ("wrong-at-first", "wrong answers: "),
     ("wrong-in-1500", "wrong answers: "),
     ("leaks", "its memory only grew: "),
+    ("drops-at-first", "fails at first: "),
     ("late-in-500", "late answers: up to "),
     (STALLING, "stalls: no answer on any connection for up to "),
 ];
@@ -49,6 +50,7 @@ fn workspace() -> Workspace {
         "wrong-at-first",
         "wrong-in-1500",
         "leaks",
+        "drops-at-first",
         "late-in-500",
     ];
     let workspace =
@@ -89,6 +91,9 @@ fn a_run_names_the_faults_that_its_figures_do_not_show() {
                 "{label} is said of a healthy service: {ended}"
             );
         }
+        let has_many = |label: &str| words(&report, label).contains("more threads: ");
+        assert!(has_many("honest"), "it has a thread for each connection: {ended}");
+        assert!(!has_many("raw-socket"), "it keeps to THREADS: {ended}");
         assert_eq!(
             row(&report, "wrong-at-first")["errors"],
             0,
@@ -166,6 +171,28 @@ fn a_comparison_names_five_percent_more_cpu() {
     );
 }
 
+/// Neither is a failure: the figures stand.
+#[test]
+fn endurance_warns_of_memory_that_only_grows() {
+    let workspace = Workspace::new(&[("leaks", "leaks")]);
+    let ended = workspace.tare(&["verify", "leaks", "--contract", "hello", "--endure"]).expect(0);
+    assert!(ended.stdout.contains("its memory only grew: "), "{ended}");
+    assert!(ended.stdout.contains("\n    warn crowd: its memory only grew: "), "{ended}");
+}
+
+/// It is stopped in its pilot, or in the warm-up of its first process: not even a request that is given all its time is answered.
+#[test]
+fn a_comparison_names_a_service_that_stops_in_its_warm_up() {
+    let workspace = Workspace::new(&[("honest", "correct"), ("stops", "stops-under-load")]);
+    let text = experiment(&[], 3).replace("connections = 1", &format!("connections = {CONNECTIONS}"));
+    workspace.write("experiments/tiny.toml", &text.replace("30ms", "300ms"));
+    let words = "compare honest stops --contract hello --experiment experiments/tiny.toml";
+    let ended = workspace.tare(&words.split(' ').collect::<Vec<_>>());
+    assert!(ended.stdout.contains("stops: block 1: no right answer while it was warmed up: "), "{ended}");
+    assert!(ended.stdout.contains(" stands still, as after SIGSTOP"), "{ended}");
+    assert_eq!(ended.code(), Some(2), "{ended}");
+}
+
 #[test]
 fn endurance_finds_a_date_that_stops_later() {
     let workspace = Workspace::new(&[("stops", "date-stops")]);
@@ -205,7 +232,9 @@ fn what_only_many_requests_show_is_found_by_endurance() {
 }
 
 /// A mode, how it is loaded, and a part of the words.
-const IN_A_LOAD: [(&str, &str, &str); 4] = [
+const IN_A_LOAD: [(&str, &str, &str); 6] = [
+    ("leaks", "-c 8 -d 8s", "the server's memory only grew: "),
+    ("drops-at-first", "-c 8 -d 6s", "all 64 failures came in the first 1.00 s of 6.0"),
     ("late-in-500", "-c 8 -d 4s", "late answers: up to "),
     ("wrong-in-1500", "-c 8 -d 1s", "mismatch"),
     ("races", "-c 8 -d 2s --contract rest --only label", "mismatch"),

@@ -27,22 +27,56 @@ const TLS: [&str; 4] = ["--tls-cert", "cert.pem", "--tls-key", "key.pem"];
 fn what_is_not_trusted_or_not_spoken_is_named_before_anything_is_sent() {
     let workspace = Workspace::new(&[]);
     certify(workspace.root());
-    let (secured, port) = serving(&workspace, &TLS);
+    let (secured, port) = serving(&workspace, &[&TLS[..], &["--address", "0.0.0.0"]].concat());
     let refused = |words: &str| {
         let words = format!("load -q {words}:{port}/");
         workspace.tare(&words.split(' ').collect::<Vec<_>>()).expect(1).stderr.clone()
     };
     let untrusted = refused("https://localhost");
     assert!(
-        untrusted.contains("give its authority by --cacert, or accept any certificate by -k"),
+        untrusted
+            .contains("is signed by itself, and is not trusted; give this certificate by --cacert FILE, or"),
         "{untrusted}"
     );
     let by_alpn = refused("-k --h2 https://localhost");
     assert!(by_alpn.contains("does not offer HTTP/2 over TLS: leave out --h2"), "{by_alpn}");
     let plain = refused("--h2c http://localhost");
-    assert!(plain.contains("does perhaps not speak HTTP/2 there"), "{plain}");
+    assert!(plain.contains("begin the URL with https://, with --h2 in place of --h2c"), "{plain}");
+    let old = refused("-k --tls-max 1.2 https://localhost");
+    assert!(old.contains("protocol_version (70)") && old.contains("leave out --tls-max"), "{old}");
+    // It listens at all addresses of this machine, and its certificate is for one of them.
+    let misnamed = refused("--cacert cert.pem https://127.0.0.2");
+    assert!(misnamed.contains("is for localhost, 127.0.0.1, and not for 127.0.0.2"), "{misnamed}");
+    let keyless = refused("-k --cert cert.pem https://localhost");
+    assert!(keyless.contains("cert.pem has no private key in PEM"), "{keyless}");
     send(secured.pid(), Signal::TERM);
     secured.end().expect(0);
+}
+
+#[test]
+fn a_server_that_runs_already_is_asked_over_tls_by_every_command() {
+    let workspace = Workspace::new(&[]);
+    certify(workspace.root());
+    for (words, option) in [(&[][..], None), (&["--protocol", "h2"], Some("--h2"))] {
+        let (secured, port) = serving(&workspace, &[&TLS, words].concat());
+        let url = format!("https://localhost:{port}/");
+        let tare = |words: &[&str]| {
+            let words = [words, &["--cacert", "cert.pem"]].concat();
+            workspace.tare(&words.into_iter().chain(option).collect::<Vec<_>>())
+        };
+        let verified = tare(&["verify", &url]).expect(0);
+        assert!(verified.stdout.contains("1 passed"), "{verified}");
+        let recorded = tare(&["record", &url, "--get", "/"]).expect(0);
+        assert!(recorded.stdout.contains("path = \"/\""), "{recorded}");
+        let compared =
+            tare(&["compare", &url, &url.replace("localhost", "127.0.0.1"), "--dry-run"]).expect(0);
+        assert!(compared.stdout.contains("127.0.0.1"), "{compared}");
+        let untrusted =
+            workspace.tare(&["verify", &url].into_iter().chain(option).collect::<Vec<_>>()).expect(1);
+        assert!(untrusted.stderr.contains("give this certificate by --cacert FILE"), "{untrusted}");
+        send(secured.pid(), Signal::TERM);
+        secured.end().expect(0);
+    }
 }
 
 #[test]

@@ -192,6 +192,36 @@ fn what_a_browser_recorded_is_honoured_at_once() {
     assert!(contract.contains("\nmethod = \"POST\"\n"), "{contract}");
 }
 
+/// As programs of Windows save a text.
+fn utf16(text: &str) -> Vec<u8> {
+    format!("\u{feff}{}", text.replace('\n', "\r\n")).encode_utf16().flat_map(u16::to_le_bytes).collect()
+}
+
+#[test]
+fn files_are_read_however_they_were_saved() {
+    let shop = Shop::new();
+    let path = |name: &str| shop.folder.path().join(name);
+    let plain = shop.tare(&["record", "api.yaml", "--out", "shop.toml"]).expect(0).stderr.clone();
+    let contract = fs::read_to_string(path("shop.toml")).unwrap();
+    fs::write(path("api.yaml"), utf16(OPENAPI)).unwrap();
+    assert_eq!(shop.tare(&["record", "api.yaml", "--out", "shop.toml"]).expect(0).stderr, plain);
+    assert_eq!(fs::read_to_string(path("shop.toml")).unwrap(), contract);
+    fs::write(path("shop.har"), format!("\u{feff}{}", HAR.replace('\n', "\r\n"))).unwrap();
+    shop.recorded(&["shop.har"]);
+    for name in ["tare.toml", "shop.toml"] {
+        let text = fs::read_to_string(path(name)).unwrap();
+        fs::write(path(name), utf16(&text)).unwrap();
+    }
+    shop.tare(&["verify", "shop"]).expect(0);
+    fs::write(path("urls.txt"), utf16(&format!("# one\n{}/shop/items/1\n", shop.url))).unwrap();
+    let loaded =
+        shop.tare(&["load", "--urls", "urls.txt", "-n", "4", "-c", "1", "--max-interference", "100%"]);
+    assert!(matches!(loaded.code(), Some(0 | 4)), "{loaded}");
+    fs::write(path("tare.toml"), b"format = \"1.0\"\n# \xe9\n").unwrap();
+    let told = shop.tare(&["verify", "shop"]).expect(1).stderr.clone();
+    assert!(told.contains("tare.toml is not UTF-8 in line 2: save it as UTF-8"), "{told}");
+}
+
 #[test]
 fn what_cannot_be_recorded_is_said_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();

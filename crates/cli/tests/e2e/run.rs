@@ -5,7 +5,9 @@ use std::fs;
 use serde_json::Value;
 use tare_host::process::{Cgroups, Isolation};
 
-use crate::support::{Workspace, every_request_is_accounted_for, experiment, fact, journal, row, rows};
+use crate::support::{
+    Workspace, every_request_is_accounted_for, experiment, fact, journal, row, rows, state_of,
+};
 
 const LABELS: [&str; 3] = ["raw-socket", "honest", "other"];
 
@@ -63,7 +65,7 @@ fn a_run_prints_a_table_and_keeps_all_that_it_is_made_of() {
     assert_eq!(report, parse(&fs::read_to_string(run.join("report.json")).unwrap()));
     for label in LABELS {
         let row = row(&report, label);
-        assert_eq!((row["state"].as_str(), &row["blocks"]), (Some("measured"), &Value::from(6)), "{label}");
+        assert_eq!((state_of(&row).as_str(), &row["blocks"]), ("measured", &Value::from(6)), "{label}");
         assert_eq!((&row["errors"], &row["errors_by_kind"]), (&Value::from(0), &Value::Null), "{label}");
         // A throughput is there, or the reason why not.
         assert_eq!(row["requests_per_second"].is_null(), !row["reason"].is_null(), "{label}");
@@ -197,7 +199,7 @@ fn a_service_that_closes_idle_connections_is_not_blamed_for_its_freeze() {
     workspace.write("experiments/tiny.toml", &text);
     let report = workspace.tare(&["run", "experiments/tiny.toml", "--json"]).json();
     let found = row(&report, "idle");
-    assert_eq!((&found["errors"], &found["state"]), (&Value::from(0), &Value::from("measured")), "{found}");
+    assert_eq!((&found["errors"], state_of(&found).as_str()), (&Value::from(0), "measured"), "{found}");
     assert!(found["sent"].as_u64() > Some(1_000), "{found}");
 }
 
@@ -218,7 +220,7 @@ fn a_service_that_changes_where_or_how_it_runs_has_no_throughput() {
     // A cpuset keeps it where it is, whatever it asks for.
     let is_kept = !matches!(Isolation::detect().pinning, Cgroups::None(_));
     if is_kept {
-        assert_eq!(row(&report, "away")["state"], "measured", "{report}");
+        assert_eq!(state_of(&row(&report, "away")), "measured", "{report}");
     }
     for (label, part, is_tried) in [
         ("away", "left its CPUs: ", has_several && !is_kept),

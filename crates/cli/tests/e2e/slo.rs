@@ -67,6 +67,10 @@ fn a_search_that_was_cut_off_goes_on() {
     send(tare.pid(), Signal::INT);
     let interrupted = tare.end().expect(130);
     assert!(interrupted.stdout.contains("\nInterrupted: "), "{interrupted}");
+    assert!(
+        interrupted.stdout.contains("Undecided after 1 search: the run was interrupted. So far: "),
+        "{interrupted}"
+    );
     assert!(interrupted.line("honest ").contains("%"), "its first start counts");
     let resumed = workspace.tare(&["slo", "--resume", "out"]).expect(0);
     let report = workspace.tare(&["show", "out", "--json"]).expect_measured().json();
@@ -100,5 +104,11 @@ fn mistakes_are_told_before_anything_starts() {
     let dry = workspace.tare(&["slo", "honest", "--slo", "p99=20ms", "--dry-run", "--seed", "3"]).expect(0);
     assert!(dry.stdout.contains("14 windows of 2000 ms each on a fresh process"), "{dry}");
     assert!(dry.stdout.contains("seed        3\n"), "{dry}");
+    assert!(
+        dry.stdout.contains("how many will be is not known, as no search on this machine is stored"),
+        "{dry}"
+    );
+    let few = workspace.tare(&["slo", "honest", "--slo", "p95=20ms", "--dry-run", "--starts", "1"]).expect(0);
+    assert!(few.stdout.contains("interval    none comes of about 1 search: it takes 2 searches"), "{few}");
     assert!(!workspace.root().join(".tare/runs").exists());
 }

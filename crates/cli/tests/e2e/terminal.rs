@@ -72,6 +72,16 @@ fn a_terminal_shows_a_run_and_is_left_as_it_was() {
 }
 
 #[test]
+fn why_a_service_does_not_come_up_stays_above_the_view() {
+    let workspace = Workspace::new(&[("honest", "slow-start")]);
+    let script = start(&workspace, 1, "0s", "xterm");
+    let (code, told) = ended(&workspace, script);
+    assert!(["0", "4", "5"].contains(&code.as_str()), "{code}: {told}");
+    let why = "honest: it listens on no port yet; waiting until 10s after its start";
+    assert_eq!(told.matches(why).count(), 1, "once, however often it is started: {told:?}");
+}
+
+#[test]
 fn a_signal_takes_the_view_away() {
     let workspace = Workspace::new(&[("honest", "correct")]);
     let mut script = start(&workspace, 1000, "1h", "xterm");

@@ -49,7 +49,7 @@ const FAILURES: [(&str, &str, &str); 28] = [
     (
         "never-ready",
         "hello",
-        "gave no correct answer within 300ms of its start: check that it listens on 127.0.0.1",
+        "gave no correct answer within 300ms of its start: it listens on no port yet; if it needs more time, raise `ready-timeout`",
     ),
     ("no-such-mode", "hello", "ended before it was ready: exit status 2"),
     ("ignores-sigterm", "hello", "did not end within 3s of SIGTERM and was killed"),

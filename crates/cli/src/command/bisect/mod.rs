@@ -33,13 +33,14 @@ use super::{
     compare::contenders,
     load_options::LoadOptions,
     revised::{BuildOptions, Revised},
-    run::{finish, holds_a_run, measure_into, pinning},
+    run::{finish, holds_a_run, measure_into, pinning, refuse_absent},
     start::StartOptions,
     words,
 };
 use crate::{
     exit::Outcome,
     output::{Format, json, print, print_either, write_in},
+    progress::duration,
     workspace::Global,
 };
 use output::{Bisected, Step};
@@ -114,8 +115,10 @@ fn begin(mut workspace: Workspace, mut args: Args) -> anyhow::Result<Outcome> {
     let service_folder = revised.now.service.folder.clone();
     let commits = revisions::between(&service_folder, &good, &bad)?;
     if args.start.dry_run {
+        refuse_absent([&revised.now.service])?;
         let bisection = Bisection::new(commits.len() - 1, ALPHA);
-        print(&output::planned(&commits, bisection.steps_left()))?;
+        let of_each = of_each_step(&workspace, &revised, args.budget);
+        print(&output::planned(&commits, bisection.steps_left(), &of_each))?;
         return Ok(Outcome::Fine);
     }
     let mut ends = [revised.at(&mut workspace, &good)?, revised.at(&mut workspace, &bad)?];
@@ -155,6 +158,31 @@ fn resume(mut workspace: Workspace, start: StartOptions, folder: PathBuf) -> any
     let mut ends = [revised.at(&mut workspace, &question.good)?, revised.at(&mut workspace, &question.bad)?];
     asked::give_stored(&mut workspace, &mut ends, &folder)?;
     Search { workspace, start, question, revised, ends, folder, commits, spent: Duration::ZERO }.run()
+}
+
+/// For `--dry-run`: how long a step is measured, and what must be built before it.
+fn of_each_step(workspace: &Workspace, revised: &Revised, budget: Option<Duration>) -> String {
+    let measured = match budget {
+        Some(budget) => format!("all steps are measured for at most {} together", duration(budget)),
+        None => {
+            let budget = Experiment::of_versions().schedule.budget;
+            format!("a step is measured for at most about {}", duration(budget))
+        }
+    };
+    let service = &revised.now.service;
+    let steps: Vec<String> = service.build.iter().map(|step| step.command.join(" ")).collect();
+    let builder = workspace.builder();
+    let built = match builder.last(service).filter(|_| !steps.is_empty()) {
+        Some(last) => {
+            format!("; the last build took {}", duration(Duration::from_secs_f64(last.cost.seconds.max(0.0))))
+        }
+        None => "; no record says how long that takes".to_owned(),
+    };
+    let built = match steps.is_empty() {
+        true => String::new(),
+        false => format!("each commit of a step must be built: `{}`{built}\n", steps.join(" && ")),
+    };
+    format!("{measured}\n{built}")
 }
 
 fn names(commits: &[Commit]) -> Vec<String> {
@@ -200,12 +228,14 @@ impl Search {
         let both = self.measure("ends", vec![good, bad], share)?;
         search.measured(Subject::Ends, &label, &both.found)?;
         let steps = self.search(&mut search)?;
-        let bisected = Bisected::new(&self.commits, self.question.metric, &both, &steps, &search);
+        let is_interrupted = signals::received().is_some();
+        let bisected =
+            Bisected::new(&self.commits, self.question.metric, &both, &steps, &search, is_interrupted);
         write_in(&self.folder, FILE, json(&bisected)?.as_bytes())?;
         print_either(self.start.format() == Format::Json, &bisected, || bisected.text())?;
         let folder = self.folder.display();
         tare_host::tell!("stored in {folder}: a run for each step");
-        if signals::received().is_some() {
+        if is_interrupted {
             tare_host::tell!("`tare bisect --resume {folder}` continues it");
         }
         Ok(search.answer().verdict().into())

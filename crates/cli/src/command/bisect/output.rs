@@ -5,10 +5,9 @@ use tare_analysis::{
     apart::Position,
     bisection::{Bisection, BisectionAnswer, BisectionSearch, Outcome as Judged},
     estimate::Estimate,
-    figures::{change, interval, parts},
+    figures::{change, interval, parts, percent, several},
 };
 use tare_bench::{metric::Metric, plan::until};
-use tare_host::signals;
 use tare_report::document::{Unit, Value};
 use tare_service::revisions::Commit;
 
@@ -27,13 +26,12 @@ fn short(commit: &Commit) -> &str {
     &commit.name[..COMMIT_DIGITS.min(commit.name.len())]
 }
 
-/// What `--dry-run` prints.
-pub(super) fn planned(commits: &[Commit], steps: usize) -> String {
+/// What `--dry-run` prints: `more` is said of each step.
+pub(super) fn planned(commits: &[Commit], steps: usize, more: &str) -> String {
     let lines: String = commits.iter().map(|commit| format!("  {}\n", named(commit))).collect();
     format!(
-        "{} commits after the good one; about {} steps, and one to compare the ends\n{lines}",
+        "{} commits after the good one; about {steps} steps, and one to compare the ends\n{more}{lines}",
         commits.len() - 1,
-        steps
     )
 }
 
@@ -105,7 +103,22 @@ pub(super) struct Bisected<'a> {
     first_bad: Vec<usize>,
     /// Error probability of all steps together.
     alpha: f64,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_interrupted: bool,
     steps: &'a [Step],
+}
+
+/// Why the ends are not distinguished. Of too little that says nothing of them.
+fn alike(blocks: usize, change: Option<Change>, is_interrupted: bool) -> String {
+    let after = several(blocks, "block");
+    let ends = change.and_then(|change| change.low.zip(change.high));
+    match ends.map(|(low, high)| percent((1.0 - low).max(high - 1.0))) {
+        _ if is_interrupted => {
+            format!("undecided after {after}: it was interrupted before the ends were distinguished")
+        }
+        Some(most) => format!("they cannot be distinguished; a change of up to {most} is not excluded"),
+        None => format!("undecided after {after}: too few for an interval"),
+    }
 }
 
 impl<'a> Bisected<'a> {
@@ -115,20 +128,18 @@ impl<'a> Bisected<'a> {
         both: &Position,
         steps: &'a [Step],
         search: &BisectionSearch,
+        is_interrupted: bool,
     ) -> Bisected<'a> {
         let change = both.against.first().copied().flatten().map(Change::from);
         let answer = search.answer();
         let reason = match &answer {
             BisectionAnswer::Found(_) => None,
-            BisectionAnswer::Alike if signals::received().is_some() => {
-                Some("it was interrupted before the ends were compared".to_owned())
-            }
-            BisectionAnswer::Alike => Some("they cannot be distinguished".to_owned()),
+            BisectionAnswer::Alike => Some(alike(both.blocks, change, is_interrupted)),
             BisectionAnswer::Failed(failed) => Some(failed.to_string()),
         };
         let (alpha, metric) = (search.bisection().alpha(), metric.name());
         let first_bad = answer.first_bad();
-        Bisected { format: FORMAT, metric, commits, change, reason, first_bad, alpha, steps }
+        Bisected { format: FORMAT, metric, commits, change, reason, first_bad, alpha, is_interrupted, steps }
     }
 
     pub(super) fn text(&self) -> String {
@@ -158,8 +169,9 @@ impl<'a> Bisected<'a> {
             (None, places) => {
                 let named: String =
                     places.iter().map(|place| format!("  {}\n", named(&self.commits[*place]))).collect();
+                let why = if self.is_interrupted { "undecided, since it was interrupted: " } else { "" };
                 format!(
-                    "INCONCLUSIVE: the change is in one of {} commits, with a confidence of {confidence}\n{named}{ends}",
+                    "INCONCLUSIVE: {why}the change is in one of {} commits, with a confidence of {confidence}\n{named}{ends}",
                     places.len()
                 )
             }
@@ -217,6 +229,10 @@ mod tests {
 
     /// What is printed of four commits whose ends and whose second and third commit were found to be this.
     fn text(ends: PositionFound, found: &[(usize, PositionFound)]) -> String {
+        text_of(ends, found, false)
+    }
+
+    fn text_of(ends: PositionFound, found: &[(usize, PositionFound)], is_interrupted: bool) -> String {
         let (commits, both) = (commits(), position(ends));
         let mut search = BisectionSearch::new(3, 0.05);
         search.measured(Subject::Ends, "3", &both.found).unwrap();
@@ -225,7 +241,7 @@ mod tests {
             Step::new(*place, search.bisection(), Some(&position(found.clone())))
         };
         let steps: Vec<Step> = found.iter().map(step).collect();
-        Bisected::new(&commits, Metric::Cpu, &both, &steps, &search).text()
+        Bisected::new(&commits, Metric::Cpu, &both, &steps, &search, is_interrupted).text()
     }
 
     fn failed(label: &str) -> PositionFound {
@@ -237,8 +253,22 @@ mod tests {
     #[test]
     fn an_answer_that_is_none_says_why() {
         let alike = text(PositionFound::Neither, &[]);
-        assert_eq!(alike, format!("INCONCLUSIVE: they cannot be distinguished\n{ENDS}"));
+        let most = "they cannot be distinguished; a change of up to 15.0% is not excluded";
+        assert_eq!(alike, format!("INCONCLUSIVE: {most}\n{ENDS}"));
         assert_eq!(text(failed("0"), &[]), format!("INCONCLUSIVE: 0: was killed\n{ENDS}"));
+    }
+
+    #[test]
+    fn what_was_interrupted_or_too_short_is_undecided() {
+        let early = text_of(PositionFound::Neither, &[], true);
+        assert!(
+            early.starts_with("INCONCLUSIVE: undecided after 12 blocks: it was interrupted before"),
+            "{early}"
+        );
+        let later = text_of(ABOVE, &[(1, failed("1")), (2, ABOVE)], true);
+        let expected = "INCONCLUSIVE: undecided, since it was interrupted: the change is in one of 2 commits";
+        assert!(later.starts_with(expected), "{later}");
+        assert_eq!(alike(1, None, false), "undecided after 1 block: too few for an interval");
     }
 
     #[test]

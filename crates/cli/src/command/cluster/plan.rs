@@ -41,8 +41,10 @@ const RESERVED: [&str; 8] =
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tare plan quick --on machines.toml --seeds 3 --output jobs.ndjson                  three runs on each class of machines
-  tare plan quick --on machines.toml -- --services hyper,axum --budget 2m            with options of tare run
+  tare plan mine.toml --on machines.toml --seeds 3 --output jobs.ndjson              three runs on each class of machines
+
+Examples in a clone of the repository of Tare:
+  tare plan quick --on machines.toml -- --services hyper,axum --budget 2m            with options for it
   tare plan quick --on machines.toml --service shop --revisions v1.0..HEAD           a history on each class of machines
 
 Exit codes: 0 fine, 1 usage error, or an experiment or a file with a mistake.")]

@@ -43,10 +43,12 @@ const METRICS: [Metric; 2] = [Metric::Throughput, Metric::Cpu];
 Examples:
   tare compare 'node a.js' 'node b.js' --get /items/1     two commands; each listens on $PORT, or on {port} in its words
   tare compare http://127.0.0.1:3000 http://127.0.0.1:3001     two servers that run already
-  tare compare hyper axum                                 does axum cost more than hyper?
   tare compare 'node a.js' --revisions main...HEAD        did this branch make the service slower?
-  tare compare hyper ./mine --metric cpu,p99 --delta 5%   your service, other metrics, 5% allowed
+  tare compare ./mine ./other --metric cpu,p99 --delta 5%  folders with a service.toml, other metrics
   tare compare --gate shop --fail-on worse                a gate of tare.toml; PASS and INCONCLUSIVE end with 0
+
+Examples in a clone of the repository of Tare:
+  tare compare hyper axum                                 does axum cost more than hyper?
 
 Exit codes: 0 PASS, 1 usage or set-up error, 2 a service failed its contract, 3 FAIL, 4 measurement invalid, 5 INCONCLUSIVE, \
 6 WORSE, 130 or 143 interrupted.")]

@@ -14,6 +14,14 @@ pub(crate) enum Ci {
 }
 
 impl Ci {
+    /// What a person must set in the file before it can run; nothing in a release that names its action.
+    pub(super) fn to_edit(self) -> Option<&'static str> {
+        let is_open = matches!(self, Ci::Github) && ACTION.starts_with("OWNER/");
+        is_open.then_some(
+            "put the repository that holds Tare in place of OWNER/tare, and a commit of it in place of main",
+        )
+    }
+
     /// Its place and its text.
     pub(super) fn file(self, project: &ProjectText) -> (PathBuf, String) {
         let name = project.name;

@@ -5,7 +5,6 @@ mod ci;
 mod file;
 
 use std::{
-    fs,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -15,6 +14,7 @@ use tare_load::units::parse_time;
 use tare_service::{
     checkout::Checkout,
     discover::{self, Guess},
+    document,
     learn::{LearnError, Learned, Question},
     record::Material,
     revisions,
@@ -107,17 +107,24 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     let mut written = vec![(file::contract(&name), learned.named(&name)), (PathBuf::from(FILE), text.text())];
     written.extend(args.ci.map(|ci| ci.file(&text)));
     write(&folder, &written)?;
+    if let Some(edit) = args.ci.and_then(Ci::to_edit) {
+        tare_host::tell!("{}: {edit}", args.ci.map(|ci| ci.file(&text).0).unwrap_or_default().display());
+    }
     if args.no_compare {
         return Ok(Outcome::Fine);
     }
     let budget = args.budget.unwrap_or(budget(learned.start_up.unwrap_or_default()));
-    compare_with_itself(global, &name, budget).with_context(|| {
-        let names: Vec<String> = written.iter().map(|(path, _)| path.display().to_string()).collect();
-        format!(
-            "{} stay as they were written; `tare compare {name} {name}` makes the comparison",
-            names.join(", ")
-        )
-    })
+    let names: Vec<String> = written.iter().map(|(path, _)| path.display().to_string()).collect();
+    let stays = format!(
+        "{} are written, and stay; `tare compare {name} {name}` makes the comparison",
+        names.join(", ")
+    );
+    let compared = compare_with_itself(global, &name, budget);
+    // One that was interrupted has said so, and not what is there without it.
+    if compared.is_ok() && tare_host::signals::received().is_some() {
+        tare_host::tell!("{stays}");
+    }
+    compared.context(stays)
 }
 
 /// The repository that is set up.
@@ -158,7 +165,7 @@ fn asked(folder: &Path, args: &Args) -> anyhow::Result<Vec<Question>> {
 /// What an OpenAPI document of the repository says can be asked for.
 fn documented(folder: &Path) -> Vec<Question> {
     let names = ["openapi.yaml", "openapi.yml", "openapi.json"];
-    let found = names.into_iter().find_map(|name| Some((name, fs::read_to_string(folder.join(name)).ok()?)));
+    let found = names.into_iter().find_map(|name| Some((name, document::read(&folder.join(name)).ok()?)));
     let Some((name, text)) = found else { return Vec::new() };
     match Material::read(&text) {
         Ok(material) => material.reads(),
@@ -186,7 +193,10 @@ fn first_that_answers<'g>(
             }
             Err(error) => tare_host::tell!("{} {error:#}", paint("33", "that does not work:")),
         }
-        ensure!(tare_host::signals::received().is_none(), "interrupted: nothing is written");
+        ensure!(
+            tare_host::signals::received().is_none(),
+            "interrupted while it tried: {FILE} is not written"
+        );
     }
     Ok(None)
 }

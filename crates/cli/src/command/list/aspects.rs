@@ -172,7 +172,7 @@ const LEGEND: &str = "\
 direct, total: packages that the service asks for, and all in the build; lines: code of the service;\n\
 artefact: what must be shipped besides the language's runtime; build: duration of a full build;\n\
 start, idle RSS: by --measure; (licence): known from the manifest alone; licence!: the package says something else\n\
-than the manifest; --json prints more\n";
+than the manifest; -: not known, or not built or measured here; --json prints more\n";
 
 fn cells(line: &FootprintLine) -> [Value; 10] {
     let aspects = &line.aspects;

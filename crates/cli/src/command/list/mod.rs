@@ -28,8 +28,10 @@ const AT_ONCE: usize = 4;
 #[command(after_help = "\
 Examples:
   tare list                             every service
-  tare list group:go --json             all services in Go, with their settings, for a program
   tare list --aspects                   licence, dependencies, lines of code, size, releases
+
+Examples in a clone of the repository of Tare:
+  tare list group:go --json             all services in Go, with their settings, for a program
   tare list hyper --aspects --measure   its start-up time and idle memory too")]
 pub(crate) struct Args {
     /// Services, or groups such as `group:go` [default: all services]
@@ -137,6 +139,13 @@ fn text(lines: &[Listing]) -> String {
         let Some((first, others)) = line.sources.split_first() else { continue };
         let more = if others.is_empty() { String::new() } else { format!(", and {} more", others.len()) };
         out += &format!("{}: built from {} at {}{more}\n", line.service, first.git, first.commit);
+    }
+    if lines.iter().any(|line| line.version.is_none()) {
+        out += &paint(
+            "2",
+            "-: the version is not known, since the service is not built here: a build reports it",
+        );
+        out += "\n";
     }
     let hint = "--json prints more, such as settings that differ from the defaults; --aspects prints size and dependencies";
     out + &paint("2", hint) + "\n"

@@ -45,7 +45,9 @@ pub(crate) struct Args {
     #[arg(
         long,
         help_heading = "Instead of a load",
-        conflicts_with_all = ["urls", "PaceArgs", "RequestArgs", "CheckingArgs", "ProtocolArgs", "TransportArgs", "Exports", "latency"]
+        conflicts_with_all = [
+            "urls", "PaceArgs", "RequestArgs", "CheckingArgs", "ProtocolArgs", "SpokenOptions", "TransportArgs", "Exports", "latency",
+        ]
     )]
     pub calibrate: bool,
     /// Print the requests, the expected responses and the plan; send nothing
@@ -88,13 +90,13 @@ pub(crate) struct PaceArgs {
     #[arg(long, value_name = "N", value_parser = words::count, conflicts_with = "connections_total")]
     pub requests_each: Option<u64>,
     /// Sessions: open this number of connections in all, -c of them at a time. HTTP/1.1 only
-    #[arg(long, value_name = "N", value_parser = words::count)]
+    #[arg(long, value_name = "N", value_parser = words::count, conflicts_with_all = ["h2", "h2c"])]
     pub connections_total: Option<u64>,
     /// Close a connection after N requests and open another. HTTP/1.1 only [default: never; 1 with --connections-total]
-    #[arg(long, value_name = "N", value_parser = words::count)]
+    #[arg(long, value_name = "N", value_parser = words::count, conflicts_with_all = ["h2", "h2c"])]
     pub requests_per_connection: Option<u64>,
     /// Number of requests in flight on each connection (HTTP pipelining). HTTP/1.1 only
-    #[arg(long, value_name = "N", value_parser = words::count, conflicts_with = "think")]
+    #[arg(long, value_name = "N", value_parser = words::count, conflicts_with_all = ["think", "h2", "h2c"])]
     pub pipeline: Option<u64>,
     /// Load the server for this time first, without reporting it
     #[arg(long, value_name = "TIME", value_parser = words::duration)]
@@ -124,8 +126,8 @@ pub(crate) struct RequestArgs {
     /// Header, such as "Accept: */*"; as in curl "Name:" removes it and "Name;" sends it empty
     #[arg(short = 'H', long = "header", value_name = "HEADER", value_parser = request::header)]
     pub headers: Vec<Header>,
-    /// Body, or @FILE, or @- for standard input; as in curl its Content-Type is that of a form unless you
-    /// give one with -H
+    /// Body, or @FILE, or @- for standard input. Its Content-Type is that of JSON if it is an object or an array of it, or else of a
+    /// form, unless you give one with -H
     #[arg(long, visible_alias = "body", value_name = "TEXT|@FILE")]
     pub data: Option<String>,
     /// Request the URLs in this file too, in turns: one per line; empty lines and lines that begin with # are skipped
@@ -210,7 +212,7 @@ pub(crate) struct AgentArgs {
         value_delimiter = ',',
         conflicts_with_all = [
             "requests", "requests_each", "connections_total", "unix", "source", "cpus", "max_interference", "calibrate", "dry_run",
-            "engine"
+            "engine", "cert"
         ]
     )]
     pub agents: Vec<String>,
@@ -280,8 +282,9 @@ an open loop: requests are due at fixed or random instants, and latency counts f
 server that stalls cannot hide it. By default a load takes 10 s, with 64 connections and one thread. \
 It speaks HTTP/1.1, over TLS 1.3 if the URL begins with https://, or HTTP/2 by --h2 and --h2c.
 
-Before the load each request is sent twice. If status and body are the same both times, every response must have them; if \
-the bodies differ, only the status is compared. A wrong or missing response counts as an error and not as throughput. A run \
+Before the load each request is sent twice, more than a second apart. If status and body are the same both times, every response \
+must have them; where the bodies differ, or have a date, a time or an id, its form is compared; where they have nothing in common, only \
+the status is. A wrong or missing response counts as an error and not as throughput. A run \
 with errors, or one in which the generator was the bottleneck, ends with exit code 4.
 
 tare loads only this machine: loopback, its own addresses, Unix sockets. Name another host with --i-may-load.";

@@ -28,6 +28,7 @@ use tare_report::{
     write::text::Look,
 };
 use tare_service::{catalogue::RAW_SOCKET, launch, probe::Readiness, settings::ServiceSettings};
+use tare_stats::samples::carry;
 
 use crate::{
     exit::Outcome,
@@ -76,8 +77,9 @@ struct Measured {
     answers_per_s: f64,
     generator_cpu_ns_per_answer: f64,
     generator_busy_share: f64,
-    latency_ns_p50: u64,
-    latency_ns_p99: u64,
+    /// Absent if there were too few answers for it, as the others.
+    latency_ns_p50: Option<u64>,
+    latency_ns_p99: Option<u64>,
     /// In an open loop only, as the next two are.
     schedule_lag_ns_p50: Option<u64>,
     schedule_lag_ns_p99: Option<u64>,
@@ -205,7 +207,9 @@ fn trials() -> anyhow::Result<Vec<Trial>> {
 fn row(driver: DriverKind, trial: &Trial, report: &RunReport) -> Measured {
     let total = &report.total;
     let is_open = matches!(trial.schedule, Schedule::Open(_));
-    let lag = |q| is_open.then(|| total.schedule_lag.quantile_ns(q));
+    let lag =
+        |q| (is_open && carry(total.schedule_lag.count(), q)).then(|| total.schedule_lag.quantile_ns(q));
+    let latency = |q| carry(total.timed(), q).then(|| total.quantile(q).ns);
     Measured {
         driver: driver.name(),
         load: trial.what,
@@ -214,8 +218,8 @@ fn row(driver: DriverKind, trial: &Trial, report: &RunReport) -> Measured {
         answers_per_s: report.answers_per_s(),
         generator_cpu_ns_per_answer: report.generator_cpu_ns_per_answer(),
         generator_busy_share: report.generator_busy_share(),
-        latency_ns_p50: total.quantile(0.5).ns,
-        latency_ns_p99: total.quantile(0.99).ns,
+        latency_ns_p50: latency(0.5),
+        latency_ns_p99: latency(0.99),
         schedule_lag_ns_p50: lag(0.5),
         schedule_lag_ns_p99: lag(0.99),
         schedule_lag_ns_p999: lag(0.999),
@@ -298,8 +302,8 @@ mod tests {
             answers_per_s: 200_123.4,
             generator_cpu_ns_per_answer: 4_321.0,
             generator_busy_share,
-            latency_ns_p50: 300_000,
-            latency_ns_p99: 512_340,
+            latency_ns_p50: Some(300_000),
+            latency_ns_p99: Some(512_340),
             schedule_lag_ns_p50: lag,
             schedule_lag_ns_p99: lag.map(|lag| 2 * lag),
             schedule_lag_ns_p999: lag.map(|lag| 30 * lag),

@@ -4,13 +4,15 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use anyhow::{Context, anyhow, bail, ensure};
-use tare_load::{Captured, Endpoint, Exchange, Expected, ExpectedBody, Protocol, Statuses, http1::Response};
+use tare_load::{Captured, Endpoint, Exchange, Expected, ExpectedBody, Statuses, http1::Response};
 use tare_service::{
-    client::{AskError, Channel, Deadline, ask_in},
+    client::{AskError, Channel, ClientConnection, Deadline, ask_in},
+    learn::{self, Redirect, Required, Respondent, ask_over_time},
     probe,
 };
 
 use super::plan::counted;
+use crate::command::target::unanswered::Asker;
 
 /// From this status on an answer is right only if the user says so.
 const ERROR_STATUS: u16 = 400;
@@ -20,8 +22,12 @@ const SHOWN_BYTES: usize = 60;
 const NAMED_MAX: usize = 4;
 /// Number of requests that are asked before the load if placeholders vary them.
 const VARIED_ASKED: usize = 3;
-/// Statuses that send a client elsewhere. 304 is not one of them.
-const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
+/// How long what comes behind an answer is waited for: a server may write it apart.
+const SETTLES_WITHIN: Duration = Duration::from_millis(2);
+/// Behind how many answers it is waited for.
+const SETTLED_MAX: usize = 100;
+/// How often each request is sent before the load, and as often again more than a second after that.
+const TIMES: usize = 1;
 
 /// What the user says is right.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,67 +41,49 @@ pub(super) struct Rules {
 pub(super) trait Ask {
     /// The answer to one request, on a connection of its own.
     fn ask(&mut self, exchange: &Exchange) -> anyhow::Result<Response>;
+
+    fn rest(&mut self, lasts: Duration);
 }
 
 #[derive(Debug)]
 pub(super) struct Server<'a> {
-    pub endpoint: &'a Endpoint,
-    pub channel: &'a Channel,
+    endpoint: &'a Endpoint,
+    channel: &'a Channel,
     /// How long a whole answer may take.
-    pub patience: Duration,
+    patience: Duration,
+    /// How many questions it was asked.
+    asked: usize,
+}
+
+impl<'a> Server<'a> {
+    pub(super) fn new(endpoint: &'a Endpoint, channel: &'a Channel, patience: Duration) -> Server<'a> {
+        Server { endpoint, channel, patience, asked: 0 }
+    }
+
+    fn answer(&mut self, exchange: &Exchange) -> Result<Response, AskError> {
+        let deadline = Deadline::after(self.patience);
+        self.asked += 1;
+        if self.channel.protocol.is_http2() || self.asked > SETTLED_MAX {
+            return ask_in(self.endpoint, self.channel, exchange, deadline);
+        }
+        let mut connection = ClientConnection::open_in(self.endpoint, self.channel, deadline)?;
+        let response = connection.ask(exchange, deadline)?;
+        std::thread::sleep(SETTLES_WITHIN);
+        connection.ensure_quiet(&response, exchange.is_head, Vec::new())?;
+        Ok(response)
+    }
 }
 
 impl Ask for Server<'_> {
     fn ask(&mut self, exchange: &Exchange) -> anyhow::Result<Response> {
-        let deadline = Deadline::after(self.patience);
-        ask_in(self.endpoint, self.channel, exchange, deadline).map_err(|error| {
-            let unanswered = format!("{} has no answer from {}", exchange.name, self.endpoint);
-            match error {
-                AskError::NotHttp(error) => anyhow!("{} does not speak HTTP/1.1: {error}", self.endpoint),
-                AskError::Tls(error) if matches!(*error, rustls::Error::InvalidCertificate(_)) => anyhow!(
-                    "no TLS connection to {}: {error}; give its authority by --cacert, or accept any certificate by -k",
-                    self.endpoint
-                ),
-                AskError::Tls(error) if is_about_alpn(&error) => no_http2(self.endpoint),
-                AskError::Tls(error) => anyhow!(
-                    "no TLS connection to {}: {error}; if the port does not speak TLS, begin the URL with http://",
-                    self.endpoint
-                ),
-                AskError::Alpn { .. } if self.channel.protocol == Protocol::H2 => no_http2(self.endpoint),
-                AskError::Http2(error) => {
-                    anyhow!("{unanswered}, which does perhaps not speak HTTP/2 there: {error}")
-                }
-                AskError::Closed => anyhow!("{unanswered}: the connection was closed"),
-                AskError::TooLate { within, bytes: 0 } => {
-                    anyhow!("{unanswered} within {within:?}: give it more by --timeout")
-                }
-                AskError::TooLate { within, bytes } => {
-                    anyhow!(
-                        "{unanswered} within {within:?}, in which {} came: if it only needs more time, give it more by \
-                         --timeout",
-                        counted(bytes as u64, "byte")
-                    )
-                }
-                AskError::TooLong | AskError::Announced(_) => {
-                    anyhow!("{unanswered}: {error}; load it without a look at answers by --no-check")
-                }
-                AskError::Io(_) | AskError::Interrupted | AskError::NotSecured | AskError::Alpn { .. } => {
-                    anyhow!("{unanswered}: {error}")
-                }
-            }
-        })
+        let (endpoint, channel) = (self.endpoint, self.channel);
+        self.answer(exchange)
+            .map_err(|error| anyhow!(Asker::Load.reason(&exchange.name, endpoint, channel, &error)))
     }
-}
 
-/// A server that knows ALPN, and none of the protocols that are offered, ends the handshake (RFC 7301, 3.2).
-fn is_about_alpn(error: &rustls::Error) -> bool {
-    matches!(error, rustls::Error::AlertReceived(rustls::AlertDescription::NoApplicationProtocol))
-}
-
-fn no_http2(endpoint: &Endpoint) -> anyhow::Error {
-    anyhow!(
-        "the server at {endpoint} does not offer HTTP/2 over TLS: leave out --h2 for HTTP/1.1, or try --h2c on a port without TLS"
-    )
+    fn rest(&mut self, lasts: Duration) {
+        std::thread::sleep(lasts);
+    }
 }
 
 /// What is known before a load.
@@ -120,11 +108,21 @@ pub(super) fn learn(
     for (place, exchange) in exchanges.iter().enumerate() {
         places.entry(exchange.name.clone()).or_default().push(place);
     }
+    let alike: Vec<Alike> =
+        places.into_iter().map(|(name, places)| Alike::of(name, places, exchanges)).collect();
+    let asked = alike.iter().flat_map(|alike| alike.asked().iter().map(|place| &exchanges[*place])).collect();
+    // Only a body that is to be learned can change with time.
+    let is_patient = rules.body.is_none() && alike.iter().any(|alike| !alike.varies);
+    let mut questions = Questions { server, asked, rules, is_patient };
+    let count = questions.asked.len();
+    let mut answers = ask_over_time(&mut questions, count, TIMES)?.into_iter();
     let (mut words, mut warnings) = (Vec::new(), Vec::new());
-    for (name, places) in &places {
-        let One { expected, check, warning } = learn_alike(server, exchanges, places, rules)?;
-        places.iter().for_each(|place| exchanges[*place].expected = expected.clone());
-        words.push(if places.len() == exchanges.len() { check } else { format!("{name}: {check}") });
+    for alike in &alike {
+        let answers: Vec<Vec<Response>> = answers.by_ref().take(alike.asked().len()).collect();
+        let One { expected, check, warning } = alike.learn(exchanges, &answers, rules)?;
+        alike.places.iter().for_each(|place| exchanges[*place].expected = expected.clone());
+        let is_all = alike.places.len() == exchanges.len();
+        words.push(if is_all { check } else { format!("{}: {check}", alike.name) });
         warnings.extend(warning);
     }
     let more = words.len().saturating_sub(NAMED_MAX);
@@ -135,37 +133,94 @@ pub(super) fn learn(
     Ok(Learned { check, warnings })
 }
 
-/// Of requests with the same name: the same request, or one that placeholders vary.
-fn learn_alike(
-    server: &mut impl Ask,
-    exchanges: &[Exchange],
-    places: &[usize],
-    rules: &Rules,
-) -> anyhow::Result<One> {
-    let first = &exchanges[places[0]];
-    let varies = places.iter().any(|place| exchanges[*place].request != first.request);
-    if !varies {
-        return learn_one(server, first, rules);
+/// Requests of one name: the same request, or one that placeholders vary.
+struct Alike {
+    name: String,
+    places: Vec<usize>,
+    varies: bool,
+}
+
+impl Alike {
+    fn of(name: String, places: Vec<usize>, exchanges: &[Exchange]) -> Alike {
+        let first = places.first().map(|place| &exchanges[*place].request);
+        let varies = places.iter().any(|place| Some(&exchanges[*place].request) != first);
+        Alike { name, places, varies }
     }
-    let mut learned = Vec::new();
-    for place in places.iter().take(VARIED_ASKED) {
-        learned.push(learn_one(server, &exchanges[*place], rules)?);
+
+    /// The places of those that are asked.
+    fn asked(&self) -> &[usize] {
+        let count = if self.varies { VARIED_ASKED } else { 1 };
+        &self.places[..count.min(self.places.len())]
     }
-    let mut one = learned.swap_remove(0);
-    let status = one.expected.status;
-    if let Some(other) = learned.iter().find(|other| other.expected.status != status) {
-        bail!(
-            "{} is answered with status {status} for some values and {} for others: choose the range of the values, or use \
-             --no-check",
-            first.name,
-            other.expected.status
-        );
+
+    fn learn(&self, exchanges: &[Exchange], answers: &[Vec<Response>], rules: &Rules) -> anyhow::Result<One> {
+        let asked = self.asked().iter().zip(answers);
+        let learned = asked.map(|(place, answers)| learn_one(&exchanges[*place], answers, rules));
+        let mut learned = learned.collect::<anyhow::Result<Vec<One>>>()?;
+        let mut one = learned.swap_remove(0);
+        let status = one.expected.status;
+        if let Some(other) = learned.iter().find(|other| other.expected.status != status) {
+            bail!(
+                "{} is answered with status {status} for some values and {} for others: choose the range of the values, or use \
+                 --no-check",
+                self.name,
+                other.expected.status
+            );
+        }
+        if self.varies && rules.body.is_none() {
+            one.expected.body = ExpectedBody::Any;
+            one.check = format!("status {status} only: the requests vary");
+        }
+        Ok(one)
     }
-    if rules.body.is_none() {
-        one.expected.body = ExpectedBody::Any;
-        one.check = format!("status {status} only: the requests vary");
+}
+
+/// What a server is asked before the load.
+struct Questions<'a, A> {
+    server: &'a mut A,
+    asked: Vec<&'a Exchange>,
+    rules: &'a Rules,
+    /// Whether the second answers are waited for.
+    is_patient: bool,
+}
+
+impl<A: Ask> Respondent for Questions<'_, A> {
+    type Error = anyhow::Error;
+
+    fn ask(&mut self, question: usize) -> anyhow::Result<Option<Response>> {
+        let exchange = self.asked[question];
+        let answer = self.server.ask(exchange)?;
+        self.rules.ensure_kept(&exchange.name, &answer)?;
+        Ok(Some(answer))
     }
-    Ok(one)
+
+    /// It runs already, and is not started afresh.
+    fn restart(&mut self) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    fn rest(&mut self, lasts: Duration) {
+        if self.is_patient {
+            self.server.rest(lasts);
+        }
+    }
+}
+
+impl Rules {
+    /// What the user says is right must come.
+    fn ensure_kept(&self, name: &str, answer: &Response) -> anyhow::Result<()> {
+        let what = described(answer);
+        if let Some(status) = self.status {
+            ensure!(
+                answer.status == status,
+                "{name} is answered with {what}, not with --expect-status {status}"
+            );
+        }
+        if let Some(body) = &self.body {
+            ensure!(answer.body == *body, "{name} is answered with {what}, not with --expect-body");
+        }
+        Ok(())
+    }
 }
 
 /// What is known of one exchange.
@@ -175,73 +230,61 @@ struct One {
     warning: Option<String>,
 }
 
-fn learn_one(server: &mut impl Ask, exchange: &Exchange, rules: &Rules) -> anyhow::Result<One> {
-    let answers = [server.ask(exchange)?, server.ask(exchange)?];
+fn learn_one(exchange: &Exchange, answers: &[Response], rules: &Rules) -> anyhow::Result<One> {
     let name = &exchange.name;
-    for answer in &answers {
-        let what = described(answer);
-        if let Some(status) = rules.status {
-            ensure!(
-                answer.status == status,
-                "{name} is answered with {what}, not with --expect-status {status}"
-            );
-        }
-        if let Some(body) = &rules.body {
-            ensure!(answer.body == *body, "{name} is answered with {what}, not with --expect-body");
-        }
-    }
-    let [first, second] = answers;
+    let first = answers.first().with_context(|| format!("{name} was not asked"))?;
     let status = first.status;
-    ensure!(
-        status == second.status,
-        "{name} is answered with status {status} once and {} once: name the right one by --expect-status",
-        second.status
-    );
+    if let Some(other) = answers.iter().find(|answer| answer.status != status) {
+        bail!(
+            "{name} is answered with status {status} once and {} once: name the right one by --expect-status",
+            other.status
+        );
+    }
     ensure!(
         status < ERROR_STATUS || rules.status.is_some(),
         "{name} is answered with {}: name another URL, or use --expect-status {status} if that is right",
-        described(&first),
+        described(first),
     );
-    let warning = redirect(name, &first, rules);
-    let (body, check) = match &rules.body {
-        Some(body) => {
-            let length = body.len();
-            let check =
-                format!("every response must have status {status} and the {length} bytes of --expect-body");
-            (ExpectedBody::Exact(body.clone()), check)
+    let warning = redirect(name, first, rules);
+    if let Some(body) = &rules.body {
+        let length = body.len();
+        let check =
+            format!("every response must have status {status} and the {length} bytes of --expect-body");
+        return Ok(One {
+            expected: Expected { status, body: ExpectedBody::Exact(body.clone()) },
+            check,
+            warning,
+        });
+    }
+    let sent = String::from_utf8_lossy(&exchange.request);
+    let (body, required) = learn::in_common(&sent, answers, jiff::Timestamp::now());
+    let check = match &required {
+        Required::Body { bytes, .. } => {
+            let length = counted(*bytes as u64, "byte");
+            format!("every response is compared with the first one: status {status}, {length}")
         }
-        None if first.body == second.body => {
-            let length = counted(first.body.len() as u64, "byte");
-            let check = format!("every response is compared with the first one: status {status}, {length}");
-            (ExpectedBody::Exact(first.body), check)
-        }
-        None => (ExpectedBody::Any, format!("status {status} only: two answers differed")),
+        Required::Status { .. } => format!("status {status} only: two answers differed"),
+        Required::Json { .. } | Required::Pattern { .. } | Required::Text { .. } => required.to_string(),
     };
     Ok(One { expected: Expected { status, body }, check, warning })
 }
 
 /// A redirect is quick, and is not what a user sees.
 fn redirect(name: &str, answer: &Response, rules: &Rules) -> Option<String> {
-    let is_meant = rules.status.is_some() || !REDIRECTS.contains(&answer.status);
-    let is_location = |(name, _): &&(String, Vec<u8>)| name.eq_ignore_ascii_case("location");
-    let location = answer.headers.iter().find(is_location);
-    let to = location.map(|(_, to)| format!(" to {}", to.escape_ascii())).unwrap_or_default();
-    (!is_meant).then(|| {
-        format!(
-            "{name} is answered with {}, {}: this loads a redirect{to}; name the URL it leads to, or use --expect-status \
-             {} if that is right",
-            answer.status,
-            counted(answer.body.len() as u64, "byte"),
-            answer.status
-        )
-    })
+    let Redirect { status, location } = Redirect::of(answer).filter(|_| rules.status.is_none())?;
+    let to = location.map(|to| format!(" to {to}")).unwrap_or_default();
+    let length = counted(answer.body.len() as u64, "byte");
+    Some(format!(
+        "{name} is answered with {status}, {length}: this loads a redirect{to}; name the URL it leads to, or use --expect-status \
+         {status} if that is right"
+    ))
 }
 
 /// The same of a load that asked nothing before: by what came.
 pub(super) fn unasked_redirect(statuses: &Statuses, is_checked: bool) -> Option<String> {
     let counts = statuses.counts();
     let (status, _) = counts.iter().max_by_key(|(_, count)| *count)?;
-    let is_redirect = !is_checked && REDIRECTS.contains(status);
+    let is_redirect = !is_checked && Redirect::STATUSES.contains(status);
     is_redirect.then(|| format!("most responses have status {status}: this loads a redirect"))
 }
 
@@ -308,7 +351,7 @@ pub(super) fn planned(rules: &Rules, contract: Option<&str>, varies: bool) -> St
     let body = match &rules.body {
         Some(body) => format!("the {} bytes of --expect-body", body.len()),
         None if varies => "no body, because the requests vary".to_owned(),
-        None => "the body, if it is the same twice".to_owned(),
+        None => "the body, as far as it is the same after a second".to_owned(),
     };
     format!("{status}, and {body}")
 }

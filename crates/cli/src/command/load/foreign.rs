@@ -3,7 +3,6 @@
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
 const USAGE: &str = "Usage: tare load [OPTIONS] [URL]...";
-const NO_CLIENT_CERTIFICATE: &str = "certificates of clients are not supported: leave it out";
 const VERSIONS: &str = "HTTP/1.1 is the default, HTTP/2 is --h2 or --h2c, and HTTP/3 is not supported";
 const RATE: &str = "a rate is -R here, over all connections, such as -R 500";
 const FILE: &str = "a file as body is --data @FILE here";
@@ -12,10 +11,8 @@ const NO_SCRIPT: &str = "there are no scripts here: {{number}} in the URL or bod
                          requests";
 
 /// The option as it is typed, and its tip. Options that exist here under the same name are not in it.
-const TIPS: [(&str, &str); 26] = [
+const TIPS: [(&str, &str); 24] = [
     ("-z", "-z is -d here, such as -d 30s"),
-    ("--cert", NO_CLIENT_CERTIFICATE),
-    ("--key", NO_CLIENT_CERTIFICATE),
     ("--http3", VERSIONS),
     ("--http-version", VERSIONS),
     ("--http1.1", "HTTP/1.1 is what is sent in any case: leave it out"),
@@ -96,7 +93,7 @@ mod tests {
 
         For more information, try '--help'.
         ");
-        for words in ["--cert a.pem", "--http3", "--rps 5"] {
+        for words in ["--http-version 3", "--http3", "--rps 5"] {
             let told = refused(&format!("http://127.0.0.1/ {words}"));
             assert_eq!(told.matches("tip: ").count(), 1, "{told}");
             assert!(!told.contains("as a value") && !told.contains("similar"), "{told}");

@@ -20,7 +20,7 @@ pub(crate) struct GroupArgs {
         requires = "on",
         requires = "generators",
         conflicts_with_all = [
-            "requests", "requests_each", "connections_total", "unix", "source", "cpus", "max_interference", "calibrate"
+            "requests", "requests_each", "connections_total", "unix", "source", "cpus", "max_interference", "calibrate", "cert"
         ]
     )]
     pub engine: Option<String>,

@@ -4,13 +4,13 @@
 //! they cannot be seen, as those of another user, or only pass on what a server behind them answers, nothing is said about
 //! others.
 
-use std::{fmt, time::Instant};
+use std::{collections::BTreeSet, fmt, time::Instant};
 
 use tare_analysis::figures::{percent, time};
 use tare_bench::disturbance::{STOLEN_SHARE_MAX, TAKEN_SHARE_MAX, Taker};
 use tare_host::{
     cpus::{self, CpuAccounting, Pinning, Reading},
-    process::{Activity, Used, listeners},
+    process::{Activity, Used, listeners, rss_bytes},
 };
 use tare_load::Endpoint;
 
@@ -34,6 +34,8 @@ const NAMED_MAX: usize = 3;
 #[derive(Debug)]
 pub(super) struct Before {
     servers: Vec<u32>,
+    /// With all that descend from them.
+    family: BTreeSet<u32>,
     cpus: Pinning,
     began: Instant,
     reading: Option<Reading>,
@@ -75,7 +77,13 @@ impl Before {
         if servers.iter().any(|pid| activity.command(*pid).is_some_and(is_forwarder)) {
             servers.clear();
         }
-        Before { reading: Reading::take(&cpus, 0), servers, cpus, began, activity }
+        let family = activity.family(&servers);
+        Before { reading: Reading::take(&cpus, 0), servers, family, cpus, began, activity }
+    }
+
+    /// Resident memory of the server's processes that were there at the start and live; `None` if they are not known.
+    pub(super) fn rss_bytes(&self) -> Option<u64> {
+        Some(rss_bytes(&self.family)).filter(|bytes| *bytes > 0)
     }
 
     /// What was taken since; `None` if the server's own share is not known.
@@ -84,11 +92,12 @@ impl Before {
         let accounting = Reading::take(&self.cpus, wall_ns)?.since(self.reading.as_ref()?);
         let activity = Activity::read();
         let mut own = activity.family(&self.servers);
-        own.extend(self.activity.family(&self.servers));
+        own.extend(&self.family);
         own.insert(std::process::id());
         let (ours, others): (Vec<Used>, Vec<Used>) =
             activity.since(&self.activity).into_iter().partition(|used| own.contains(&used.process.pid));
-        let own_ns = ours.iter().map(|used| used.cpu_ns).sum();
+        let alive_ns: u64 = ours.iter().map(|used| used.cpu_ns).sum();
+        let own_ns = alive_ns + activity.waited_for_since(&self.activity, &own);
         (!self.servers.is_empty()).then(|| MachineUse::of(&accounting, &self.cpus, own_ns, others))
     }
 }

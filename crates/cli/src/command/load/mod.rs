@@ -6,6 +6,7 @@
 mod agents;
 mod args;
 mod calibrate;
+mod course;
 mod descriptors;
 mod dry;
 mod expect;
@@ -46,18 +47,19 @@ use tare_service::client::{Channel, Trusts};
 pub(crate) use agents::{AgentRig, TOKEN_VARIABLE, agent_token, contract_text, text_alone, version};
 pub(crate) use args::Args;
 use args::TransportArgs;
+use course::ServerMemory;
 use expect::{Learned, Rules, Server};
 use finding::LoadFinding;
 pub(crate) use foreign::advise;
 use machine::{Before, MachineUse};
 use output::{Recorded, Recorder};
-use plan::{Plan, counted};
+use plan::Plan;
 use protocol::Spoken;
 use request::RequestSpec;
 use silence::Silence;
 
 use super::target::{
-    self,
+    self, unanswered,
     url::{self, Url},
 };
 use crate::{exit::Outcome, output::print, workspace::Global};
@@ -181,7 +183,7 @@ impl Job {
     fn what(&self) -> String {
         let names = self.names();
         match &self.contract {
-            Some(name) => format!("contract {name} ({})", counted(names.len() as u64, "request")),
+            Some(name) => format!("contract {name} ({})", plan::counted(names.len() as u64, "request")),
             None if names.len() == 1 => self.exchanges[0].name.clone(),
             None => format!("{} and {} more", self.exchanges[0].name, names.len() - 1),
         }
@@ -211,7 +213,7 @@ impl Job {
     fn learn(&mut self, target: &Endpoint, patience: Duration) -> anyhow::Result<Learned> {
         let trusts = self.spoken.tls.clone().map_or(Trusts::Nothing, Trusts::Own);
         let channel = Channel { protocol: self.spoken.protocol, trusts };
-        let mut server = Server { endpoint: target, channel: &channel, patience };
+        let mut server = Server::new(target, &channel, patience);
         match &self.contract {
             Some(name) if !self.rules.no_check => expect::confirm(&mut server, name, &self.exchanges),
             _ => expect::learn(&mut server, &mut self.exchanges, &self.rules),
@@ -244,8 +246,9 @@ impl Job {
         let pool = Arc::new(ExchangePool::new(std::mem::take(&mut self.exchanges)));
         let mut generator = Generator::new(settings.clone(), pool)?;
         let opened = self.plan.opened_before();
-        generator
-            .open(opened, connect_timeout + Duration::from_millis(1) * (opened as u32 / CONNECTS_PER_MS))?;
+        let patience = connect_timeout + Duration::from_millis(1) * (opened as u32 / CONNECTS_PER_MS);
+        let (protocol, tls) = (settings.protocol, settings.tls.as_deref());
+        generator.open(opened, patience).map_err(|error| unanswered::of_open(error, protocol, tls))?;
         if let Some(warm_up) = &self.plan.warm_up {
             generator.run(warm_up, &interrupt)?;
             ensure!(!interrupt.load(Ordering::Relaxed), "interrupted in the warm-up: nothing was measured");
@@ -256,8 +259,10 @@ impl Job {
         let is_endless = load.stop.quota().is_some() && args.pace.duration.is_none();
         let mut silence = is_endless.then(Silence::default);
         let before = Before::take(&endpoint);
+        let mut memory = ServerMemory::default();
         let report = generator.run_watched(load, &interrupt, &mut |interval| {
             recorder.on_interval(interval);
+            memory.add(interval, before.rss_bytes());
             if silence.as_mut().is_some_and(|silence| silence.is_over_with(interval)) {
                 interrupt.store(true, Ordering::Relaxed);
             }
@@ -272,8 +277,8 @@ impl Job {
         warnings.extend(expect::unasked_redirect(&report.total.statuses, load.check));
         let short = shortfall(&report, load);
         let mut notes = notes(&report, load, short);
-        notes.extend(args.protocol.insecure.then(|| UNCHECKED_CERTIFICATE.to_owned()));
-        notes.extend(silence.and_then(|silence| silence.note()));
+        notes.extend(args.protocol.spoken.insecure.then(|| UNCHECKED_CERTIFICATE.to_owned()));
+        notes.extend(silence.and_then(|silence| silence.note()).into_iter().chain(memory.note()));
         notes.extend(over_time(&recorded, load));
         let result = LoadResult {
             url: &self.url,
@@ -375,13 +380,14 @@ fn findings(
     doubts.chain(interference.map(LoadFinding::Machine)).collect()
 }
 
-/// What the seconds of a closed loop show.
+/// What the seconds of a load show, and of a closed loop its sums and percentiles do not.
 fn over_time(recorded: &Recorded, load: &Load) -> Vec<String> {
+    let failures = recorded.failures.note().into_iter();
     let (Schedule::Closed { .. }, Some(interval)) = (&load.schedule, load.interval) else {
-        return Vec::new();
+        return failures.collect();
     };
     let steps = level_steps(&recorded.rates_per_s, interval);
-    steps.chain(not_in_time(&recorded.windows, interval)).collect()
+    failures.chain(steps).chain(not_in_time(&recorded.windows, interval)).collect()
 }
 
 /// In an open loop the rate is that of the schedule.

@@ -3,26 +3,22 @@
 //! What a client sends costs the server time, so nothing is added that was not asked for: a request has `Host`, the
 //! headers of the user, and with a body `Content-Type` and `Content-Length`.
 
-use std::io::Read;
-use tare_host::spelling::suggestion;
-
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use tare_agent::job::Draws;
+use tare_host::spelling::suggestion;
 use tare_load::{Exchange, Expected, ExpectedBody};
-use tare_service::contract::{Contract, Varied, VariedTexts};
+use tare_service::{
+    contract::{Contract, Varied, VariedTexts},
+    learn::content_type,
+};
 
-use crate::command::target::url::Url;
+pub(super) use crate::command::sent::{Header, body, header, method};
+use crate::command::{sent::NO_PLACEHOLDERS, target::url::Url};
 
 /// Number of exchanges that are made where placeholders vary them; after the last one they start again.
 const VARIED_EXCHANGES: usize = 512;
 /// Of a contract that draws rows. They are all that one load asks for.
 const EXCHANGES_OF_ROWS: usize = 65_536;
-
-/// Headers that say how long the message is.
-const FRAMING: [&str; 2] = ["content-length", "transfer-encoding"];
-
-/// What `--data` sends a form as, like curl.
-const FORM: &str = "application/x-www-form-urlencoded";
 
 /// What every request has in common.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,14 +28,6 @@ pub(super) struct RequestSpec {
     /// As given: `Name: value`, `Name;` for an empty value, `Name:` to leave out what would be sent.
     pub headers: Vec<Header>,
     pub body: Option<Vec<u8>>,
-}
-
-/// One word of `-H`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Header {
-    name: String,
-    /// `None` leaves the header out.
-    value: Option<String>,
 }
 
 impl RequestSpec {
@@ -81,7 +69,7 @@ impl RequestSpec {
     fn varied(&self, url: &Url) -> anyhow::Result<Varied> {
         let values = self.headers.iter().map(|header| header.value.as_deref().unwrap_or_default());
         let texts: Vec<&str> = values.chain(self.body_text()).collect();
-        Varied::parse(&url.path, &texts).context("--no-placeholders sends \"{{\" as it is")
+        Varied::parse(&url.path, &texts).context(NO_PLACEHOLDERS)
     }
 
     fn body_text(&self) -> Option<&str> {
@@ -113,69 +101,11 @@ impl RequestSpec {
         }
         if let Some(body) = &self.body {
             if !named("content-type") {
-                head += &format!("Content-Type: {FORM}\r\n");
+                head += &format!("Content-Type: {}\r\n", content_type(body));
             }
             head += &format!("Content-Length: {}\r\n", body.len());
         }
         [head.as_bytes(), b"\r\n", self.body.as_deref().unwrap_or_default()].concat()
-    }
-}
-
-/// A header as curl takes it.
-pub(super) fn header(text: &str) -> anyhow::Result<Header> {
-    let (name, value) = match text.split_once(':') {
-        Some((name, value)) => (name, Some(value.trim()).filter(|value| !value.is_empty())),
-        None => {
-            let name = text.strip_suffix(';');
-            let name = name.with_context(|| {
-                format!(
-                    "\"{text}\" is not a header: give a name, a colon and a value, such as \"Accept: */*\""
-                )
-            })?;
-            (name, Some(""))
-        }
-    };
-    check_token(name, "the name of a header")?;
-    if let Some(framing) = FRAMING.iter().find(|framing| framing.eq_ignore_ascii_case(name)) {
-        bail!("the header {framing} follows from --data and is not given by -H");
-    }
-    let value = value.map(str::to_owned);
-    let is_text = |byte: u8| byte == b'\t' || (byte >= b' ' && byte != 0x7f);
-    ensure!(
-        value.as_deref().unwrap_or_default().bytes().all(is_text),
-        "the value of the header {name} has a control character: leave it out"
-    );
-    Ok(Header { name: name.to_owned(), value })
-}
-
-pub(super) fn method(text: &str) -> anyhow::Result<String> {
-    check_token(text, "a method")?;
-    ensure!(
-        text != "CONNECT",
-        "CONNECT asks for a tunnel, whose bytes are no responses: give another method"
-    );
-    Ok(text.to_owned())
-}
-
-fn check_token(text: &str, what: &str) -> anyhow::Result<()> {
-    let is_token_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    ensure!(
-        !text.is_empty() && text.bytes().all(is_token_byte),
-        "{text:?} is not {what}: it has letters, digits and -, no spaces"
-    );
-    Ok(())
-}
-
-/// `TEXT`, `@FILE` or `@-` for standard input, byte for byte.
-pub(super) fn body(word: &str) -> anyhow::Result<Vec<u8>> {
-    match word.strip_prefix('@') {
-        None => Ok(word.as_bytes().to_vec()),
-        Some("-") => {
-            let mut body = Vec::new();
-            std::io::stdin().read_to_end(&mut body).context("standard input cannot be read")?;
-            Ok(body)
-        }
-        Some(path) => std::fs::read(path).with_context(|| format!("{path} cannot be read")),
     }
 }
 

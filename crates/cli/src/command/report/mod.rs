@@ -29,8 +29,8 @@ use deliver::Content;
 #[command(after_help = "\
 Examples:
   tare report                                     the page of the newest run
-  tare report record/quick --format markdown-brief   for a pull request
-  tare report record/quick --format csv --section ranks
+  tare report .tare/runs/A --format markdown-brief            for a pull request
+  tare report .tare/runs/A --format csv --section ranks       one table, for a spreadsheet
   tare report .tare/runs/A .tare/runs/B                       two runs compared
   tare report .tare/runs/A --format junit --out ci.xml        for a CI server
   tare report .tare/runs/A --format go-bench | benchstat -col /service -
@@ -74,13 +74,16 @@ enum Form {
     Hgrm,
     /// JUnit XML: a test case for each check
     Junit,
-    /// Bencher Metric Format, JSON: every figure with its interval
+    /// Bencher Metric Format, JSON: every figure with its interval; `bencher` is the same
+    #[value(alias = "bencher")]
     Bmf,
     /// The Go benchmark format, for benchstat: one line for each block
     GoBench,
     /// For github-action-benchmark, tool customBiggerIsBetter: the figures where more is better
     GithubBigger,
-    /// For github-action-benchmark, tool customSmallerIsBetter: the figures where less is better
+    /// For github-action-benchmark, tool customSmallerIsBetter: the figures where less is better; `github-action-benchmark` is the
+    /// same
+    #[value(alias = "github-action-benchmark")]
     GithubSmaller,
     /// CSV for Apache Otava: one row for each run that is named
     Otava,

@@ -103,6 +103,10 @@ pub(super) fn connect(
 ) -> anyhow::Result<Option<Fleet>> {
     let Some(agents) = &plan.agents else { return Ok(None) };
     check_contracts(workspace, plan)?;
+    ensure!(
+        !plan.rows.iter().any(|row| row.is_running() && row.protocol.is_tls()),
+        "agents ask a server that runs already without TLS: leave --agents out, or load it by `tare load --agents`"
+    );
     target::ensure_served_here(agents.serve_on)?;
     let setting = FleetSetting {
         addresses: agents.addresses.clone(),

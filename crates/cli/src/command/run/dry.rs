@@ -2,22 +2,32 @@
 
 use std::time::Duration;
 
-use tare_analysis::figures::several;
+use tare_analysis::{
+    expected::{BLOCKS_ENOUGH, BLOCKS_FEW},
+    figures::several,
+};
 use tare_bench::{
     plan::{Order, Plan, Until},
     slo::SloPlan,
 };
 use tare_host::cpus::Pinning;
-use tare_service::catalogue::Row;
+use tare_service::{catalogue::Row, workspace::Workspace};
 
-use super::known;
+use super::{before, known};
 use crate::{
     output::{Format, print_either},
     progress::duration,
 };
 
-pub(super) fn show_plan(plan: &Plan, rows: &[Row], format: Format) -> anyhow::Result<()> {
-    print_either(format == Format::Json, plan, || text(plan) + &builds(rows))
+pub(super) fn show_plan(
+    plan: &Plan,
+    rows: &[Row],
+    workspace: &Workspace,
+    format: Format,
+) -> anyhow::Result<()> {
+    print_either(format == Format::Json, plan, || {
+        text(plan) + &before::text(plan, rows, workspace) + &builds(rows)
+    })
 }
 
 /// What is run to build revisions: the commands of a repository, or those that its lock files stand for.
@@ -31,8 +41,14 @@ fn builds(rows: &[Row]) -> String {
 }
 
 /// Prints the plans of a series.
-pub(super) fn show_all(plans: &[&Plan], format: Format) -> anyhow::Result<()> {
-    let texts = || plans.iter().map(|plan| text(plan)).collect::<Vec<_>>().join("\n");
+pub(super) fn show_all(
+    members: &[(&Plan, &[Row])],
+    workspace: &Workspace,
+    format: Format,
+) -> anyhow::Result<()> {
+    let plans: Vec<&Plan> = members.iter().map(|(plan, _)| *plan).collect();
+    let one = |(plan, rows): &(&Plan, &[Row])| text(plan) + &before::text(plan, rows, workspace);
+    let texts = || members.iter().map(one).collect::<Vec<_>>().join("\n");
     print_either(format == Format::Json, &plans, texts)
 }
 
@@ -85,42 +101,53 @@ fn cores(plan: &Plan) -> String {
     plan.threads_planned().iter().filter_map(line).collect()
 }
 
-/// `THREADS` of the services, and threads of the generator.
-fn threads(plan: &Plan) -> [String; 2] {
-    match plan.threads_planned().as_slice() {
-        [] => [
-            plan.points[0].service_settings.threads.to_string(),
-            several(plan.load().threads, "generator thread"),
-        ],
-        numbers => [
-            numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(", "),
-            "a generator thread for each of its CPUs".to_owned(),
-        ],
+fn generator_threads(plan: &Plan) -> String {
+    match plan.threads_planned().is_empty() {
+        true => several(plan.load().threads, "generator thread"),
+        false => "a generator thread for each of its CPUs".to_owned(),
     }
+}
+
+/// What services are given, where that means anything to one of them.
+fn settings(plan: &Plan) -> String {
+    plan.settings_text().map(|text| format!("settings    {text}\n")).unwrap_or_default()
+}
+
+/// Where so few of what is independent are planned that no interval comes of them, or one that says little: how many it takes.
+fn interval(planned: usize, what: [&str; 2], remedy: &str) -> String {
+    let count = format!("{planned} {}", what[usize::from(planned != 1)]);
+    match planned {
+        0 | 1 => format!("interval    none comes of about {count}: it takes 2 {}; {remedy}\n", what[1]),
+        few if few < BLOCKS_FEW => format!("interval    about {count} are few for one; {remedy}\n"),
+        _ => String::new(),
+    }
+}
+
+/// In steps that a person would ask for.
+fn budget_for_enough(plan: &Plan) -> String {
+    let seconds = Duration::from_nanos(plan.ns_for_blocks(BLOCKS_ENOUGH)).as_secs().div_ceil(10) * 10;
+    format!("--budget {seconds}s has room for about {BLOCKS_ENOUGH}")
 }
 
 fn interleaved(plan: &Plan) -> String {
     let time = |ns: u64| duration(Duration::from_nanos(ns));
     let blocks = plan.blocks_expected();
     let until = plan.until.text().map(|text| format!("until       {text}\n")).unwrap_or_default();
-    let [served, generated] = threads(plan);
     let (interleaved, under_each) =
         if plan.loads().len() > 1 { ("s, interleaved", " under each load") } else { ("", "") };
     format!(
         "{}contract    {}\nload        closed loop{interleaved}, {} connections{}, {}\n\
-         settings    THREADS={} DELAY_MS={}\n{}\
+         {}{}\
          a block     fresh start and {} ms of warm-up of each service, then {} slices of {} ms each{under_each}, in random \
          order\n\
-         blocks      about {blocks} ({} to {}) of about {} each, before the budget of {} is spent\n{until}\
-         {}measuring   {} in all\n\
-         before      every service is built if it changed, and verified: some seconds if nothing changed\n",
+         blocks      about {blocks} ({} to {}) of about {} each, before the budget of {} is spent\n{}{until}\
+         {}measuring   {} in all\n",
         head(plan),
         plan.contract(),
         plan.loads().iter().map(|load| load.connections.to_string()).collect::<Vec<_>>().join(", "),
         plan.points[0].connection_use.describe(plan.load().connections),
-        generated,
-        served,
-        plan.points[0].service_settings.delay_ms,
+        generator_threads(plan),
+        settings(plan),
         site(plan),
         plan.warm_up_ns() / 1_000_000,
         slices(plan),
@@ -129,6 +156,7 @@ fn interleaved(plan: &Plan) -> String {
         plan.blocks().max,
         time(plan.block_ns_expected()),
         time(plan.blocks().budget_ns),
+        interval(blocks, ["block", "blocks"], &budget_for_enough(plan)),
         [known::needed(plan), known::expected(plan)].into_iter().flatten().collect::<String>(),
         expected(plan),
     )
@@ -158,48 +186,36 @@ fn sequential(plan: &Plan) -> String {
 }
 
 fn search(plan: &Plan, slo: &SloPlan) -> String {
+    let searches = plan.blocks_expected().min(plan.blocks().max);
     let at_least =
         slo.at_least.map(|rate| format!("asked       at least {rate}/s of each\n")).unwrap_or_default();
     format!(
         "{}contract    {}\n{}{at_least}\
-         a search    {} windows of {} ms each on a fresh process; as many again may be repeated\n\
-         searches    {} of each service\nmeasuring   {} in all\n",
+         a search    {} windows of {} ms each on a fresh process; as many again may be repeated\n{}\
+         searches    {} of each service\n{}measuring   {} in all\n",
         head(plan),
         plan.contract(),
         site(plan),
         slo.windows,
         window_ns(plan) / 1_000_000,
+        known::windows(slo),
         plan.blocks().max,
+        interval(searches, ["search", "searches"], "--starts and --budget have room for more"),
         expected(plan),
     )
 }
 
 /// How long the measuring will take, in words.
 pub(super) fn expected(plan: &Plan) -> String {
-    if let Some(slo) = plan.slo() {
-        let blocks = plan.blocks();
-        return match search_ns(plan, slo) {
-            all_ns if blocks.is_bound && blocks.budget_ns < all_ns => {
-                format!("at most about {}", duration(Duration::from_nanos(blocks.budget_ns)))
-            }
-            all_ns => format!("about {}", duration(Duration::from_nanos(all_ns))),
-        };
-    }
-    let bound =
-        if matches!(plan.until, Until::Gate(_) | Until::Ranks(_) | Until::Precision(_) | Until::Apart(_)) {
-            "at most about"
-        } else {
-            "about"
-        };
+    let may_end_sooner = match &plan.until {
+        Until::Gate(_) | Until::Ranks(_) | Until::Precision(_) | Until::Apart(_) => true,
+        Until::Search(_) => plan.blocks().is_bound,
+        Until::Budget => false,
+    };
+    let bound = if may_end_sooner { "at most about" } else { "about" };
     format!("{bound} {}", duration(Duration::from_nanos(plan.expected_ns())))
 }
 
 fn window_ns(plan: &Plan) -> u64 {
     plan.rates().next().map_or(0, |(point, _)| plan.points[point].load.duration_ns())
-}
-
-/// If no window has to be repeated.
-fn search_ns(plan: &Plan, slo: &SloPlan) -> u64 {
-    let repeated_ns = window_ns(plan) * (slo.windows * plan.group(0).len()) as u64;
-    plan.block_ns_expected().saturating_sub(repeated_ns) * (plan.blocks().max * plan.groups()) as u64
 }

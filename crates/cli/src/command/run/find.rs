@@ -2,17 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use tare_host::spelling::suggestion;
 
 use crate::workspace::Global;
 
+/// What to do where there are none.
+const EXPERIMENTS: &str = "The experiments of Tare are in its repository: work in a clone of it, or name that folder by \
+                           --catalogue DIR and the experiment by its name, such as quick";
+
 /// The file of an experiment. A word without a slash and an ending is a name, if there is no such file.
 pub(crate) fn file(global: &Global, word: &Path) -> anyhow::Result<PathBuf> {
     let is_name = word.components().count() == 1 && word.extension().is_none();
-    if !is_name || word.is_file() {
+    if word.is_file() || (!is_name && word.exists()) {
         return Ok(word.to_owned());
     }
+    ensure!(is_name, "{}: there is no such file. {EXPERIMENTS}", word.display());
     let files = global.find()?.experiments();
     let name = |path: &PathBuf| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let wanted = word.to_string_lossy();
@@ -21,7 +26,9 @@ pub(crate) fn file(global: &Global, word: &Path) -> anyhow::Result<PathBuf> {
     }
     let names: Vec<String> = files.iter().filter_map(name).collect();
     if names.is_empty() {
-        bail!("\"{wanted}\": there is no such file, and no experiments are named in a tare.toml");
+        bail!(
+            "\"{wanted}\": there is no such file, and no experiments are named in a tare.toml. {EXPERIMENTS}"
+        );
     }
     bail!("unknown experiment \"{wanted}\"{}", suggestion(&wanted, names.iter().map(String::as_str)))
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use tare_analysis::{
+    capacity,
     expected::{Expected, blocks_needed},
     figures::percent,
     interleaved::spread,
@@ -10,6 +11,7 @@ use tare_analysis::{
 use tare_bench::{
     folder::{self, Header},
     plan::Plan,
+    slo::SloPlan,
 };
 use tare_host::environment::Environment;
 
@@ -28,6 +30,32 @@ pub(super) fn with_spread(plan: Plan, runs: &Path) -> Plan {
     plan.with_spread(found.unwrap_or(default))
 }
 
+/// The plan of a search as the newest stored one on a machine like this one found it: how many windows it takes, those that are
+/// discarded among them.
+pub(crate) fn with_windows_taken(plan: Plan, runs: &Path) -> Plan {
+    let here = Environment::read(None);
+    let taken = newest(runs, &plan.experiment).find_map(|run| {
+        let kept = folder::read(&run).ok().filter(|kept| is_same_machine(&kept.header.environment, &here))?;
+        capacity::windows_taken(&kept)
+    });
+    match taken {
+        Some(per_window) => plan.with_windows_taken(per_window),
+        None => plan,
+    }
+}
+
+/// How many windows a search is expected to take, in words.
+pub(super) fn windows(slo: &SloPlan) -> String {
+    match slo.windows_expected {
+        Some(all) => {
+            format!("            {all} are expected in all, as in the newest stored search on this machine\n")
+        }
+        None => {
+            "            how many will be is not known, as no search on this machine is stored\n".to_owned()
+        }
+    }
+}
+
 /// Folders of runs of this experiment: their names end with it.
 fn newest(runs: &Path, experiment: &str) -> impl Iterator<Item = std::path::PathBuf> {
     let end = format!("-{experiment}");
@@ -40,10 +68,11 @@ fn newest(runs: &Path, experiment: &str) -> impl Iterator<Item = std::path::Path
 
 fn is_alike(stored: &Header, plan: &Plan, here: &Environment) -> bool {
     let of = |plan: &Plan| (plan.slice_ns(), plan.load(), plan.contract().to_owned(), plan.reference.clone());
-    let machine = |environment: &Environment| (environment.cpu.clone(), environment.cpus);
-    !stored.plan.is_sequential()
-        && of(&stored.plan) == of(plan)
-        && machine(&stored.environment) == machine(here)
+    !stored.plan.is_sequential() && of(&stored.plan) == of(plan) && is_same_machine(&stored.environment, here)
+}
+
+fn is_same_machine(one: &Environment, other: &Environment) -> bool {
+    (&one.cpu, one.cpus) == (&other.cpu, other.cpus)
 }
 
 /// What the run is expected to show, in words; absent if nothing is related to a reference.

@@ -2,6 +2,7 @@
 
 mod about;
 mod agents;
+mod before;
 mod cores;
 mod dry;
 mod find;
@@ -45,7 +46,9 @@ use crate::{
     workspace::{self, Global},
 };
 use agents::{Access, AgentOptions};
+pub(crate) use before::refuse_absent;
 pub(crate) use find::file as experiment_file;
+pub(crate) use known::with_windows_taken;
 use session::Session;
 
 /// Run an experiment: build and verify the services, measure them, print the table
@@ -56,9 +59,12 @@ use session::Session;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tare run experiments/quick.toml                                the table of the README
   tare run --service 'node server.js' --get /items/1             your service against the raw socket
   tare run --service http://127.0.0.1:3000/items/1               a server that runs already
+  tare run --resume .tare/runs/20261122T120000.000Z-quick              continue an interrupted run
+
+Examples in a clone of the repository of Tare:
+  tare run experiments/quick.toml                                the table of the README
   tare run experiments/quick.toml --services hyper,group:go      some of its services
   tare run experiments/quick.toml --budget 10m --until ranks     stop once every pair is decided
   tare run experiments/quick.toml --precision 2% --budget 30m    stop once the intervals are that narrow
@@ -67,7 +73,6 @@ Examples:
                                                                  load from two machines
   tare run experiments/quick.toml --dry-run                      print the plan and its duration
   tare run experiments/published/restinio-2017.toml              repeat a published benchmark
-  tare run --resume .tare/runs/20261122T120000.000Z-quick              continue an interrupted run
 
 Exit codes: 0 every row was measured, 1 usage error, or a service was not built, 2 a service failed its contract or crashed, \
 4 a row is not valid, 130 or 143 interrupted.")]
@@ -225,7 +230,8 @@ fn measure_with(
     let plan = start.applied(plan)?;
     plan.check_agents()?;
     if start.dry_run {
-        dry::show_plan(&plan, &rows, start.format())?;
+        refuse_absent(rows.iter().map(|row| &row.service))?;
+        dry::show_plan(&plan, &rows, workspace, start.format())?;
         return Ok(Outcome::Fine);
     }
     let run =

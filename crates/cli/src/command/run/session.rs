@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    fs,
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -59,7 +60,7 @@ pub(super) struct Session<'a> {
     run: PathBuf,
     no_wait: bool,
     interrupt: Arc<AtomicBool>,
-    progress: Progress,
+    progress: Arc<Progress>,
     access: Access<'a>,
     /// Agents that send the load, from when they are connected until it begins.
     fleet: Option<Fleet>,
@@ -73,14 +74,16 @@ impl<'a> Session<'a> {
         run: &Path,
         no_wait: bool,
     ) -> anyhow::Result<Session<'a>> {
+        let supervisor = workspace::supervisor(workspace, rows.iter().map(|row| &row.service))?;
+        let progress = Arc::new(Progress::new(false));
         Ok(Session {
             workspace,
-            supervisor: workspace::supervisor(workspace, rows.iter().map(|row| &row.service))?,
+            supervisor: supervisor.telling(progress.notices()),
             rows,
             run: run.to_owned(),
             no_wait,
             interrupt: signals::listen()?,
-            progress: Progress::new(false),
+            progress,
             access: Access::default(),
             fleet: None,
         })
@@ -154,7 +157,28 @@ impl<'a> Session<'a> {
     /// Before anything is built: that would disturb another measurement as much as measuring does.
     fn take_cpus(&self, plan: &Plan) -> anyhow::Result<CpuLock> {
         let cpus = plan.cpus();
-        turn::take(&cpus, self.no_wait, &self.interrupt, |text| self.progress.keep(text))
+        let taken = turn::take(&cpus, self.no_wait, &self.interrupt, |text| self.progress.keep(text));
+        ensure!(taken.is_ok() || !self.is_interrupted(), "{}", self.undecided("while it waited"));
+        taken
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// What is left of a run that was interrupted before a block of it was begun. Its folder may have what was learned.
+    fn undecided(&self, when: &str) -> String {
+        let entries = fs::read_dir(&self.run).into_iter().flatten().flatten();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        let (run, names) = (self.run.display(), names.join(", "));
+        let left = match names.is_empty() {
+            true => "no figure is stored".to_owned(),
+            false if self.run.join("run.json").exists() => format!("what was measured before is in {run}"),
+            false => format!("{run} holds {names}, and no figures"),
+        };
+        format!("undecided: interrupted {when}, before anything was measured; {left}")
     }
 
     /// The folder of a new run, and what its report has besides figures.
@@ -198,10 +222,7 @@ impl<'a> Session<'a> {
             .with_context(|| format!("{}: nothing was measured", self.run.display()))?;
         self.scrub()?;
         // What was not verified must not be resumed as if it had been.
-        ensure!(
-            !self.interrupt.load(Ordering::Relaxed),
-            "interrupted before anything was measured: nothing is stored"
-        );
+        ensure!(!self.is_interrupted(), "{}", self.undecided("while it built and verified"));
         self.print_excluded(&plan.rows);
         Ok(())
     }

@@ -36,7 +36,7 @@ use store::{KnownRun, Store};
 #[command(after_help = "\
 Examples:
   tare site target/site                        the runs in `.tare/runs/` and `record/`
-  tare site target/site record                 all run folders in a folder
+  tare site target/site results                all run folders in a folder
   tare site target/site .tare/runs/A .tare/runs/B
   tare site public --url https://me.github.io/results/ --title 'My results'
 
@@ -193,7 +193,7 @@ impl Reader<'_> {
             files.push(file.name);
         }
         let count = anew.fetch_add(1, Ordering::Relaxed) + 1;
-        self.progress.say(&format!("{count} of {} runs: {}", self.found.len(), found.id));
+        self.progress.say(&format!("page {count} of {} runs is written: {}", self.found.len(), found.id));
         Ok(Some(KnownRun { stamp, files, entry }))
     }
 }

@@ -10,7 +10,7 @@ use tare_bench::{
     experiment::LoadSetting,
     folder,
     plan::{Plan, SearchSetting, Until},
-    slo::Slo,
+    slo::{Slo, objective::PERCENTILES},
 };
 use tare_load::units::{parse_rate, parse_time};
 use tare_service::{
@@ -21,7 +21,7 @@ use tare_service::{
 
 use super::{
     asked::{self, AskedOptions},
-    run::{measure, resume},
+    run::{measure, resume, with_windows_taken},
     running::{self, RunningOptions},
     start,
 };
@@ -43,10 +43,12 @@ const CONTRACT: &str = "hello";
 Examples:
   tare slo 'node server.js' --get / --slo p99=10ms       a command that listens on $PORT, or on {port} in its words
   tare slo http://127.0.0.1:3000/ --slo p99=10ms         a server that runs already
+  tare slo ./mine --slo p99=10ms --at-least 20k          for CI: fail below 20,000 requests/s
+  tare slo --resume .tare/runs/20261122T120000.000Z-slo        continue an interrupted search
+
+Examples in a clone of the repository of Tare:
   tare slo hyper --slo p99=10ms                          the capacity of one service
   tare slo hyper,axum,ntex --slo p99=10ms,errors=0.1%    of three, measured in turns
-  tare slo hyper --slo p99=10ms --at-least 20k           for CI: fail below 20,000 requests/s
-  tare slo --resume .tare/runs/20261122T120000.000Z-slo        continue an interrupted search
 
 Exit codes: 0 fine, 1 usage or set-up error, 2 a service failed its contract, 3 a row holds less than --at-least, \
 4 measurement invalid, 5 inconclusive, 130 or 143 interrupted.")]
@@ -55,9 +57,7 @@ pub(crate) struct Args {
     /// that run already, or `NAME@2` for a second row of the same service
     #[arg(required_unless_present = "resume")]
     services: Vec<String>,
-    /// The objectives, all of which must hold: `p50`, `p90`, `p99` or `p99.9` with a time; `errors` with a share
-    /// [default share: 0.1%]
-    #[arg(long = "slo", value_name = "p99=10ms", required_unless_present = "resume", value_delimiter = ',')]
+    #[arg(long = "slo", value_name = "p99=10ms", required_unless_present = "resume", value_delimiter = ',', help = objectives())]
     slo: Vec<String>,
     /// Continue an interrupted search: its finished starts count, and the rest is measured
     #[arg(long, value_name = "RUN", conflicts_with_all = ["services", "slo", "budget", "seed", "out", "dry_run"])]
@@ -104,6 +104,13 @@ pub(crate) struct Args {
     start: start::StartOptions,
 }
 
+/// The help of `--slo`: what is taken is said by what reads it.
+fn objectives() -> String {
+    format!(
+        "The objectives, all of which must hold: a percentile with a time, {PERCENTILES}; `errors` with a share [default share: 0.1%]"
+    )
+}
+
 pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
     let at_least = args.at_least.as_deref().map(parse_rate).transpose().context("--at-least")?;
     let Some(run) = &args.resume else { return begin(global, &mut args, at_least) };
@@ -136,6 +143,7 @@ fn begin(global: &Global, args: &mut Args, at_least: Option<f64>) -> anyhow::Res
     let setting = setting(args, contract(&workspace, args, &rows)?, slo, at_least)?;
     let pinning = running::pinning(&rows, setting.service_settings.threads, setting.load.threads);
     let plan = Plan::search(&setting, &rows, args.start.seed(), pinning);
+    let plan = with_windows_taken(plan, &workspace.runs());
     let plan = match args.budget {
         Some(budget) => plan.bounded(budget),
         None => plan,

@@ -1,7 +1,9 @@
 //! Which server a load goes to. Only this machine is loaded unasked: a load generator is a weapon.
 
+pub(crate) mod spoken;
 #[cfg(test)]
 mod tests;
+pub(crate) mod unanswered;
 pub(crate) mod url;
 
 use std::{
@@ -11,10 +13,11 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use tare_load::Endpoint;
-use tare_service::client::{AskError, ClientConnection, Deadline};
+use tare_service::client::{AskError, Channel, ClientConnection, Deadline};
 
+use unanswered::Asker;
 use url::Url;
 
 /// Every endpoint that a URL may mean, in the order of the resolver: the first one that accepts is it.
@@ -102,6 +105,20 @@ pub(crate) fn check_sources(sources: &[IpAddr], endpoints: &[Endpoint]) -> anyho
         }
     }
     Ok(())
+}
+
+/// Whether TLS comes about there, if it is to be spoken: a command that asks a server later has fewer words for it.
+pub(crate) fn ensure_secured(
+    url: &str,
+    endpoint: &Endpoint,
+    channel: &Channel,
+    timeout: Duration,
+) -> anyhow::Result<()> {
+    if !channel.protocol.is_tls() {
+        return Ok(());
+    }
+    let opened = ClientConnection::open_in(endpoint, channel, Deadline::after(timeout));
+    opened.map(drop).map_err(|error| anyhow!(Asker::Other.reason(url, endpoint, channel, &error)))
 }
 
 /// The first endpoint that accepts a connection.

@@ -8,6 +8,7 @@ use std::{
 
 use anyhow::{Context, bail, ensure};
 use axum::http::Uri;
+use tare_service::document;
 
 /// Each is asked twice before the load.
 const URLS_MAX: usize = 10_000;
@@ -75,7 +76,7 @@ impl fmt::Display for Url {
 /// Reads a file of URLs: one per line, without empty lines and those that begin with `#`.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Url>> {
     let name = path.display();
-    let text = std::fs::read_to_string(path).with_context(|| format!("{name} cannot be read"))?;
+    let text = document::read(path)?;
     let lines = (1..).zip(text.lines().map(str::trim));
     let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     let read = |(number, line): (usize, &str)| parse(line).with_context(|| format!("{name}:{number}"));
@@ -85,18 +86,13 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Url>> {
     Ok(urls)
 }
 
-/// Reads a URL of a server without TLS, which is all that most commands can take.
-pub(crate) fn parse_plain(text: &str) -> anyhow::Result<Url> {
-    let url = parse(text)?;
-    ensure!(
-        url.scheme == Scheme::Http,
-        "https is not supported here, but by `tare load`: name the server's port for plain http"
-    );
-    Ok(url)
-}
-
 /// Reads `http://HOST[:PORT][/PATH][?QUERY]`, or the same with `https`; like curl also without the scheme.
 pub(crate) fn parse(text: &str) -> anyhow::Result<Url> {
+    ensure!(
+        !["unix:", "http+unix:"].iter().any(|begin| text.starts_with(begin)),
+        "a Unix socket is loaded by `tare load --unix PATH http://HOST/`; other commands find the processes of a server by its \
+         port, and a socket in the file system has none"
+    );
     let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
     let is_whole = |uri: &Uri| text.is_ascii() && uri.host().is_some_and(|host| !host.is_empty());
     let uri = whole.parse::<Uri>().ok().filter(is_whole).with_context(|| {

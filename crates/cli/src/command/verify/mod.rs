@@ -56,15 +56,17 @@ const TABLES_BYTES: u64 = 512 << 20;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tare verify hyper                       one service, all its contracts
+  tare verify ./mine                      the service of a folder, all its contracts
   tare verify 'node server.js' --get /    a command: does it answer steadily, and from a fresh start?
   tare verify http://127.0.0.1:3000/      a server that runs already: does it answer steadily?
-  tare verify group:go --contract rest    some services, one contract
-  tare verify hyper --protocols all       in each protocol that it offers: TLS, HTTP/2
-  tare verify mine --serve-on 10.0.0.9    where agents on other machines would ask it
-  tare verify hyper --endure              bad input, long connections, SIGTERM under load
-  tare verify hyper axum --wire           the headers and bytes that they send
+  tare verify ./mine --protocols all      in each protocol that it offers: TLS, HTTP/2
+  tare verify ./mine --serve-on 10.0.0.9  where agents on other machines would ask it
+  tare verify ./mine --endure             bad input, long connections, SIGTERM under load
   tare verify --explain                   what each check does
+
+Examples in a clone of the repository of Tare:
+  tare verify group:go --contract rest    some services, one contract
+  tare verify hyper axum --wire           the headers and bytes that they send
 
 Exit codes: 0 every contract is honoured, 1 usage error, a service was not built, or nothing was verified, \
 2 a service failed its contract, 130 or 143 interrupted.")]
@@ -139,12 +141,15 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let interrupt = signals::listen()?;
     catalogue::certify(&mut rows, || Certificates::passing(&workspace.scratch(FOLDER)))?;
     let supervisor = workspace::supervisor(&workspace, rows.iter().map(|row| &row.service))?;
+    let progress = Arc::new(Progress::new(false));
+    let supervisor = supervisor.telling(progress.notices());
     // Of its own: another tare that verifies here has other rows.
     let tables = Scratch::make(supervisor.watchdog(), TABLES_BYTES)?;
     make_tables(&mut workspace, &rows, &args, seed, tables.path())?;
     let verification = Verification {
         workspace: &workspace,
         supervisor: &supervisor,
+        progress: &progress,
         site: Site::new(&supervisor, &interrupt),
         args: &args,
         service_settings: ServiceSettings::of_threads(args.threads.into()),
@@ -271,6 +276,7 @@ fn refuse_other_protocols(workspace: &Workspace, rows: &[Row], args: &Args) -> a
 struct Verification<'a> {
     workspace: &'a Workspace,
     supervisor: &'a Supervisor,
+    progress: &'a Progress,
     site: Site<'a>,
     args: &'a Args,
     service_settings: ServiceSettings,
@@ -281,7 +287,7 @@ struct Verification<'a> {
 
 impl Verification<'_> {
     fn run(&self, rows: &[Row]) -> anyhow::Result<Outcome> {
-        let progress = Progress::new(false);
+        let progress = self.progress;
         let mut all = Vec::new();
         for row in rows {
             if self.interrupt.load(Ordering::Relaxed) {

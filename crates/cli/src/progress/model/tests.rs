@@ -194,8 +194,13 @@ fn a_search_is_the_rates_between_which_it_is() {
     let mut head = header(&["raw", "fast"]);
     head.plan = fixture::with_rates(head.plan, &[Rate::Searched], 28);
     let slo = Slo::parse(["p99=10ms"]).unwrap();
-    head.plan.until =
-        Until::Search(tare_bench::slo::SloPlan { slo, windows: 14, lag_ns_max: 1_000_000, at_least: None });
+    head.plan.until = Until::Search(tare_bench::slo::SloPlan {
+        slo,
+        windows: 14,
+        windows_expected: None,
+        lag_ns_max: 1_000_000,
+        at_least: None,
+    });
     let rows = [("raw", 1.0), ("fast", 0.5)];
     let mut model = Model::new(&head, &[]);
     record(&mut model, block(0, &rows));

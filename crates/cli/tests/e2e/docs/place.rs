@@ -34,6 +34,8 @@ const PROJECT: &str = "format = \"1.0\"\ncatalogue = \"services\"\ncontracts = [
     [service.shop]\ncommand = \"node server.js\"\ncontracts = []\n\
     [gate.shop]\nservice = \"shop\"\nbase = \"origin/main\"\nget = [\"/items/1\"]\n";
 
+const SERVER: &str = include_str!("server.js");
+
 const MACHINES: &str = "format = \"1.0\"\n[[class]]\nname = \"x86\"\ncpus = 2\n\
     kubernetes = { image = \"tare:dev\" }\n";
 
@@ -54,7 +56,11 @@ impl Place {
         }
         for (name, text) in [
             ("tare.toml", PROJECT),
-            ("server.js", include_str!("server.js")),
+            ("server.js", SERVER),
+            ("a.js", SERVER),
+            ("b.js", SERVER),
+            ("old.js", SERVER),
+            ("new.js", SERVER),
             ("package.json", "{\"dependencies\": {\"express\": \"5.1.0\"}}"),
             ("openapi.yaml", include_str!("openapi.yaml")),
             ("session.har", include_str!("session.har")),
@@ -65,10 +71,12 @@ impl Place {
             ("my-service/service.toml", &manifest("my-service", "correct")),
             ("bin/tare", include_str!("tare.sh")),
             ("bin/make", include_str!("make.sh")),
+            // A plan only asks whether there is one.
+            ("bin/uvicorn", "#!/bin/sh\nexit 1\n"),
         ] {
             write(&root.join(name), text);
         }
-        let programs = ["bin/tare", "bin/make"].map(|name| root.join(name));
+        let programs = ["bin/tare", "bin/make", "bin/uvicorn"].map(|name| root.join(name));
         programs
             .iter()
             .for_each(|path| fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap());
@@ -158,7 +166,7 @@ fn began_at_another_time(header: &Path, place: usize) {
 fn repository(root: &Path) {
     let git = |words: &[&str]| git(root, words);
     git(&["init", "--quiet", "--initial-branch=main"]);
-    git(&["add", "server.js", "my-service", "mine"]);
+    git(&["add", "server.js", "a.js", "my-service", "mine"]);
     git(&["commit", "--quiet", "-m", "a shop"]);
     git(&["update-ref", "refs/remotes/origin/main", "HEAD"]);
     git(&["tag", "v1.2"]);

@@ -18,4 +18,4 @@ pub use processes::{carrying, free_port, send, within, wrong_of};
 pub use workspace::real_root;
 pub use workspace::{Workspace, experiment, journal, manifest, row, state};
 #[allow(unused_imports, reason = "only the end-to-end tests use it")]
-pub use workspace::{cheating, every_request_is_accounted_for, fact, rows, unsealed};
+pub use workspace::{cheating, every_request_is_accounted_for, fact, rows, state_of, unsealed};

@@ -4,16 +4,18 @@ use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
 use base64::{Engine, engine::general_purpose::STANDARD};
-use rustls::pki_types::{CertificateDer, pem::PemObject};
 use tare_agent::{
     About, Control, Job as AgentJob,
     job::{AnswerRules, ContractPart, Listed, LoadSpec, Requests, ServerName, TlsSpec, TrustSpec},
 };
 use tare_load::{DriverChoice, Split};
-use tare_service::{contract::Contract, workspace::Workspace};
+use tare_service::{contract::Contract, document, workspace::Workspace};
 
 use super::super::{
-    super::target::url::{self, Url},
+    super::target::{
+        spoken::{MaxTls, certificates},
+        url::{self, Url},
+    },
     Args, Job,
     protocol::ProtocolArgs,
 };
@@ -118,7 +120,7 @@ pub(crate) fn contract_text(workspace: &Workspace, name: &str) -> anyhow::Result
 
 /// The text of a contract that needs nothing but its text.
 pub(crate) fn text_alone(name: &str, path: &Path) -> anyhow::Result<String> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let text = document::read(path)?;
     // As an agent reads it: in no folder, and without the variables of this process.
     ensure_alone(name, &text)?;
     let alone = Contract::parse(&text, Path::new(&format!("{name}.toml")))?;
@@ -132,14 +134,14 @@ pub(crate) fn text_alone(name: &str, path: &Path) -> anyhow::Result<String> {
 }
 
 fn tls(args: &ProtocolArgs, url: &Url) -> anyhow::Result<TlsSpec> {
-    let trust = match &args.cacert {
-        _ if args.insecure => TrustSpec::Anything,
+    let trust = match &args.spoken.cacert {
+        _ if args.spoken.insecure => TrustSpec::Anything,
         None => TrustSpec::System,
         Some(path) => {
-            let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-            let read = read.with_context(|| format!("--cacert: {} cannot be read as PEM", path.display()))?;
+            let read = certificates("--cacert", path)?;
             TrustSpec::Authorities(read.iter().map(|der| STANDARD.encode(der.as_ref())).collect())
         }
     };
-    Ok(TlsSpec { trust, server_name: url.host.clone(), resume: args.resume, offers_one: false })
+    let is_1_2 = args.spoken.tls_max == Some(MaxTls::Tls12);
+    Ok(TlsSpec { trust, server_name: url.host.clone(), resume: args.resume, offers_one: false, is_1_2 })
 }

@@ -137,7 +137,7 @@ fn finish(job: &Job, args: &Args, finished: Finished) -> anyhow::Result<Outcome>
     warnings.extend(expect::unasked_redirect(&report.total.statuses, load.check));
     let short = shortfall_of_all(&fleet, job);
     let mut notes = notes(report, load, short);
-    notes.extend(args.protocol.insecure.then(|| UNCHECKED_CERTIFICATE.to_owned()));
+    notes.extend(args.protocol.spoken.insecure.then(|| UNCHECKED_CERTIFICATE.to_owned()));
     notes.extend(over_time(&recorded, load));
     let settings = settings(job, &prepared, fleet.rows.len())?;
     let result = LoadResult {

@@ -11,10 +11,11 @@ use tare_agent::{
 };
 use tare_host::{
     cpus,
-    process::{Server as FoundServer, Service, Whose},
+    process::{Notices, Server as FoundServer, Service, Whose},
 };
 use tare_load::{
-    Endpoint, Exchange, ExchangePool, Protocol, Route, Settings, TlsClient, TlsOffer, TlsOptions, Trust,
+    Endpoint, Exchange, ExchangePool, Protocol, Route, Settings, TlsClient, TlsOffer, TlsOptions, TlsVersion,
+    Trust,
 };
 use tare_service::{
     client::{Channel, Trusts},
@@ -88,7 +89,7 @@ impl AgentRig {
         let trusts = tls(job, protocol)?.map_or(Trusts::Nothing, Trusts::Own);
         let channel = Channel { protocol, trusts };
         let patience = Duration::from_nanos(job.load.response_timeout_ns);
-        let mut server = Server { endpoint: &endpoint, channel: &channel, patience };
+        let mut server = Server::new(&endpoint, &channel, patience);
         let rules = Rules { no_check: !job.load.check, status: job.rules.status, body: job.rules.body()? };
         let mut exchanges = exchanges(job)?;
         let Learned { check, warnings } = match &job.requests {
@@ -130,7 +131,7 @@ impl AgentRig {
         let Located { endpoint, prepared } = Located::of(job, &endpoints, is_here)?;
         let Endpoint::Tcp(address) = endpoint else { bail!("only a TCP port can be watched") };
         let server = FoundServer::find(address, true, &Whose::Pid(pid)).context("--watch")?;
-        let watched = Watched(Service::attach(&server));
+        let watched = Watched(Service::attach(&server, &Notices::default()));
         watched.cpu_ns().with_context(|| format!("--watch {pid}"))?;
         Ok((Box::new(watched), prepared))
     }
@@ -225,7 +226,7 @@ fn of_contract(part: &ContractPart, job: &Job) -> anyhow::Result<Vec<Exchange>> 
 }
 
 fn tls(job: &Job, protocol: Protocol) -> anyhow::Result<Option<Arc<TlsClient>>> {
-    let Some(TlsSpec { trust, server_name, resume, offers_one }) = &job.tls else { return Ok(None) };
+    let Some(TlsSpec { trust, server_name, resume, offers_one, is_1_2 }) = &job.tls else { return Ok(None) };
     let trust = match trust {
         TrustSpec::Anything => Trust::Anything,
         TrustSpec::System => Trust::Authorities(rustls_native_certs::load_native_certs().certs),
@@ -240,6 +241,9 @@ fn tls(job: &Job, protocol: Protocol) -> anyhow::Result<Option<Arc<TlsClient>>> 
         alpn: protocol.alpn(),
         resume: *resume,
         offer: if *offers_one { TlsOffer::One } else { TlsOffer::Usual },
+        version: if *is_1_2 { TlsVersion::Tls12 } else { TlsVersion::Tls13 },
+        // Its key stays on the machine of whoever gives it.
+        certificate: None,
     };
     Ok(Some(Arc::new(TlsClient::new(options)?)))
 }

@@ -7,16 +7,17 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tare_load::{
-    Doubt, DriverChoice, Handshakes, Histogram, Interval, Load, Measures, Process, Quantile, Quota, Sample,
-    Schedule, Settings, Think, Waiting,
+    Contradiction, Doubt, DriverChoice, Handshakes, Histogram, Interval, Load, Measures, Process, Quantile,
+    Quota, Sample, Schedule, Settings, Think, Waiting,
 };
+use tare_stats::samples::carry;
 
 use super::{
     super::{finding::LoadFinding, machine::MachineUse},
     LoadResult, QUANTILES, printable, verdict_words,
 };
 
-const FORMAT: &str = "tare-load/2.2";
+const FORMAT: &str = "tare-load/2.3";
 
 pub(super) fn document(result: &LoadResult<'_>) -> Value {
     let (report, limits) = (result.report, &result.limits);
@@ -120,8 +121,11 @@ fn doubt(doubt: &Doubt) -> Value {
             json!({ "name": name, "schedule_lag_ns_p99": schedule_lag_ns_p99, "text": text })
         }
         Doubt::Failing { share } => json!({ "name": name, "share": share, "text": text }),
-        Doubt::Inconsistent { in_flight_mean, little } => {
+        Doubt::Inconsistent(Contradiction::InFlight { in_flight_mean, little }) => {
             json!({ "name": name, "in_flight_mean": in_flight_mean, "little": little, "text": text })
+        }
+        Doubt::Inconsistent(Contradiction::Times { .. } | Contradiction::Mean { .. }) => {
+            json!({ "name": name, "text": text })
         }
     }
 }
@@ -208,6 +212,7 @@ fn sample(sample: &Sample) -> Value {
         "failure": sample.failure.name(),
         "exchange": printable(&sample.exchange),
         "expected": printable(&sample.expected),
+        "reason": sample.reason.as_deref().map(printable),
         "got": sample.got.escape_ascii().to_string(),
         "at_ns": sample.at_ns,
     })
@@ -220,20 +225,20 @@ fn ns(duration: Duration) -> u64 {
 /// A histogram, and itself encoded; `None` if nothing was timed.
 fn times_with_histogram(histogram: &Histogram) -> Option<Value> {
     let quantile = |q| Quantile { ns: histogram.quantile_ns(q), at_least: false };
-    let all = Moments { mean_ns: histogram.mean_ns(), is_bound: false };
+    let all = All { count: histogram.count(), mean_ns: histogram.mean_ns(), is_bound: false };
     (histogram.count() > 0).then(|| times(histogram, true, &all, quantile))
 }
 
 /// All latencies. Count and minimum are of the answered requests; mean and quantiles count the others too, as bounds.
 fn latency(measures: &Measures, with_histogram: bool) -> Option<Value> {
-    let unanswered = measures.unanswered.count();
-    let all = Moments { mean_ns: measures.mean_ns(), is_bound: unanswered > 0 };
-    let is_known = measures.latency.count() + unanswered > 0;
-    is_known.then(|| times(&measures.latency, with_histogram, &all, |q| measures.quantile(q)))
+    let is_bound = measures.is_bounded_below();
+    let all = All { count: measures.timed(), mean_ns: measures.mean_ns(), is_bound };
+    (all.count > 0).then(|| times(&measures.latency, with_histogram, &all, |q| measures.quantile(q)))
 }
 
-/// The mean, and whether it is a lower bound; the deviation is not known then.
-struct Moments {
+/// What mean and quantiles are of: how many, their mean, and whether it is a lower bound; the deviation is not known then.
+struct All {
+    count: u64,
     mean_ns: f64,
     is_bound: bool,
 }
@@ -241,21 +246,21 @@ struct Moments {
 fn times(
     histogram: &Histogram,
     with_histogram: bool,
-    moments: &Moments,
+    all: &All,
     quantile: impl Fn(f64) -> Quantile,
 ) -> Value {
     let some = |value: f64| (histogram.count() > 0).then_some(value.round() as u64);
     let mut times = json!({
         "count": histogram.count(),
         "ns_min": some(histogram.min_ns() as f64),
-        "ns_mean": moments.mean_ns.round() as u64,
-        "ns_stdev": some(histogram.stdev_ns()).filter(|_| !moments.is_bound),
+        "ns_mean": all.mean_ns.round() as u64,
+        "ns_stdev": histogram.stdev_ns().filter(|_| !all.is_bound).map(|ns| ns.round() as u64),
     });
-    let mut at_least: Vec<&str> = moments.is_bound.then_some("mean").into_iter().collect();
+    let mut at_least: Vec<&str> = all.is_bound.then_some("mean").into_iter().collect();
     for (name, _, q) in QUANTILES {
-        let quantile = quantile(q);
-        times[format!("ns_{name}")] = quantile.ns.into();
-        at_least.extend(quantile.at_least.then_some(name));
+        let quantile = carry(all.count, q).then(|| quantile(q));
+        times[format!("ns_{name}")] = quantile.map(|quantile| quantile.ns).into();
+        at_least.extend(quantile.filter(|quantile| quantile.at_least).map(|_| name));
     }
     // The names of what is a lower bound.
     times["at_least"] = at_least.into();
@@ -296,7 +301,7 @@ impl Series {
             "bytes_sent": tally.bytes_sent,
             "bytes_received": tally.bytes_received,
             "latency": latency(measures, false),
-            "schedule_lag_ns_p99": (lag.count() > 0).then(|| lag.quantile_ns(0.99)),
+            "schedule_lag_ns_p99": carry(lag.count(), 0.99).then(|| lag.quantile_ns(0.99)),
         })
     }
 }

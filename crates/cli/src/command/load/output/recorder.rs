@@ -15,7 +15,10 @@ use tare_load::{Interval, Load, Measures, RunReport, latency::IntervalLog};
 
 use super::{figures::rate, json::Series, text::quantile};
 use crate::{
-    command::load::args::{Exports, LoadFormat},
+    command::load::{
+        args::{Exports, LoadFormat},
+        course::FailureCourse,
+    },
     output,
     progress::{Progress, duration},
 };
@@ -50,6 +53,7 @@ pub(crate) struct Recorded {
     pub rates_per_s: Vec<f64>,
     /// How long it was silent, and how late its answers were, in the same intervals.
     pub windows: Vec<Window>,
+    pub failures: FailureCourse,
     /// The first error of writing a file.
     pub written: anyhow::Result<()>,
 }
@@ -101,7 +105,12 @@ impl Recorder {
             log: create(&exports.hdr_log)?.map(IntervalLog::new),
             hgrm: create(&exports.hgrm)?,
             failed: 0,
-            recorded: Recorded { rates_per_s: Vec::new(), windows: Vec::new(), written: Ok(()) },
+            recorded: Recorded {
+                rates_per_s: Vec::new(),
+                windows: Vec::new(),
+                failures: FailureCourse::default(),
+                written: Ok(()),
+            },
             progress: Progress::new(quiet),
         })
     }
@@ -115,6 +124,7 @@ impl Recorder {
     pub(crate) fn on_interval(&mut self, interval: &Interval) {
         let tally = &interval.measures.tally;
         self.failed += tally.failed.total() + tally.connection_failed.total();
+        self.recorded.failures.add(interval);
         if interval.to_ns - interval.from_ns >= RATED_NS_MIN {
             self.recorded.rates_per_s.push(interval.answers_per_s());
             self.recorded.windows.push(window(&interval.measures));

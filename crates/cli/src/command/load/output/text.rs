@@ -7,6 +7,7 @@ use tare_load::{
     tally::SAMPLE_BYTES_MAX,
 };
 use tare_report::write::text;
+use tare_stats::samples::{carry, samples_min};
 
 use super::{
     LoadResult, QUANTILES,
@@ -17,6 +18,10 @@ use crate::command::load::plan::{counted, describe};
 
 /// Width of what a line begins with.
 const LABEL: usize = 12;
+/// In place of a figure that the samples do not carry.
+const ABSENT: &str = "-";
+/// Columns of times.
+const COLUMNS: [(&str, f64); 5] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("max", 1.0)];
 
 /// The result as lines of text; `spectrum` adds percentiles.
 pub(super) fn text(result: &LoadResult<'_>, spectrum: bool) -> String {
@@ -114,15 +119,17 @@ fn times(result: &LoadResult<'_>) -> String {
     let total = &result.report.total;
     let row = |label: &str, quantile: &dyn Fn(f64) -> String, mean: String, stdev: String| {
         let mut row = vec![label.to_owned()];
-        row.extend([0.5, 0.9, 0.99, 0.999, 1.0].map(quantile));
+        row.extend(COLUMNS.map(|(_, q)| quantile(q)));
         row.extend([mean, stdev]);
         row
     };
-    let mut rows =
-        vec![["", "p50", "p90", "p99", "p99.9", "max", "mean", "stdev"].map(str::to_owned).to_vec()];
+    let [p50, p90, p99, p999, max] = COLUMNS.map(|(name, _)| name);
+    let mut rows = vec![["", p50, p90, p99, p999, max, "mean", "stdev"].map(str::to_owned).to_vec()];
+    let mut fewest = u64::MAX;
     if measured(total) {
         let is_open = matches!(result.load.schedule, Schedule::Open(_));
         let label = if is_open { "latency, from the instant due" } else { "latency" };
+        fewest = fewest.min(total.timed());
         rows.push(row(label, &|q| quantile(total, q), mean(total), stdev(total)));
     }
     let others = [
@@ -134,28 +141,52 @@ fn times(result: &LoadResult<'_>) -> String {
     ];
     let others = others.into_iter().filter(|(_, histogram)| histogram.count() > 0);
     rows.extend(others.map(|(label, histogram): (&str, &Histogram)| {
-        let quantile = |q| time(histogram.quantile_ns(q) as f64);
-        row(label, &quantile, time(histogram.mean_ns()), time(histogram.stdev_ns()))
+        fewest = fewest.min(histogram.count());
+        let quantile = |q| match carry(histogram.count(), q) {
+            true => time(histogram.quantile_ns(q) as f64),
+            false => ABSENT.to_owned(),
+        };
+        row(label, &quantile, time(histogram.mean_ns()), some_time(histogram.stdev_ns()))
     }));
     match rows.len() {
         1 => line("latency", "none: nothing was answered"),
-        _ => format!("\n{}", aligned(&rows)),
+        _ => format!("\n{}{}", aligned(&rows), beyond(fewest, &COLUMNS)),
     }
+}
+
+/// What a table lacks because of its row with the fewest samples, if it lacks something. Its last percentile is the largest of all.
+fn beyond(fewest: u64, percentiles: &[(&str, f64)]) -> String {
+    let missing = percentiles.iter().filter(|(_, q)| !carry(fewest, *q));
+    let takes: Vec<String> = missing.map(|(name, q)| format!("{name} takes {}", samples_min(*q))).collect();
+    match (takes.as_slice(), percentiles.last()) {
+        ([], _) | (_, None) => String::new(),
+        (takes, Some((largest, _))) => format!(
+            "{ABSENT}: too few samples, of which {largest} is the largest seen: {}\n",
+            takes.join(", ")
+        ),
+    }
+}
+
+fn some_time(ns: Option<f64>) -> String {
+    ns.map_or(ABSENT.to_owned(), time)
 }
 
 /// A lower bound if there are requests of which only the wait is known.
 fn mean(total: &Measures) -> String {
-    let bound = if total.unanswered.count() > 0 { ">= " } else { "" };
+    let bound = if total.is_bounded_below() { ">= " } else { "" };
     format!("{bound}{}", time(total.mean_ns()))
 }
 
 /// Nothing bounds the deviation of latencies that are not known.
 fn stdev(total: &Measures) -> String {
-    if total.unanswered.count() > 0 { "-".to_owned() } else { time(total.latency.stdev_ns()) }
+    some_time(total.latency.stdev_ns().filter(|_| !total.is_bounded_below()))
 }
 
-/// `12.3 ms`, or `>= 12.3 ms` if requests without an answer may have taken longer.
+/// `12.3 ms`, or `>= 12.3 ms` if requests without an answer may have taken longer; absent if there are too few for it.
 pub(super) fn quantile(total: &Measures, q: f64) -> String {
+    if !carry(total.timed(), q) {
+        return ABSENT.to_owned();
+    }
     let quantile = total.quantile(q);
     let bound = if quantile.at_least { ">= " } else { "" };
     format!("{bound}{}", time(quantile.ns as f64))
@@ -164,7 +195,8 @@ pub(super) fn quantile(total: &Measures, q: f64) -> String {
 fn spectrum_of(total: &Measures) -> String {
     let rows = QUANTILES.map(|(_, name, q)| vec![name.to_owned(), quantile(total, q)]);
     let head = vec!["percentile".to_owned(), "latency".to_owned()];
-    aligned(&[&[head], rows.as_slice()].concat())
+    let note = beyond(total.timed(), &QUANTILES.map(|(_, name, q)| (name, q)));
+    aligned(&[&[head], rows.as_slice()].concat()) + &note
 }
 
 /// The histogram under its own head.
@@ -264,6 +296,9 @@ fn failure(sample: &Sample) -> String {
     let mut out = format!("\nfirst failure after {after}: {}{whose}\n", sample.failure);
     if !sample.expected.is_empty() {
         out += &format!("  expected  {}\n", printable(&sample.expected));
+    }
+    if let Some(reason) = &sample.reason {
+        out += &format!("  reason    {}\n", printable(reason));
     }
     let got = &sample.got[..sample.got.len().min(SAMPLE_BYTES_MAX)];
     out += &match got {

@@ -1,11 +1,13 @@
 //! The text of wrk 4.1 (`src/wrk.c`, `src/units.c`), to the byte, so that scripts that parse it keep working.
 //!
-//! Three things differ in meaning, and only for the better. wrk puts samples into its histogram that were not measured
+//! Four things differ in meaning, and only for the better. wrk puts samples into its histogram that were not measured
 //! (`stats_correct`); here nothing is put in. wrk leaves requests that timed out out of its distribution; here the
-//! quantiles count them with the time that they had waited. And wrk samples `Req/Sec` every 100 ms for each thread; here
-//! it is made of the intervals of a second, shared evenly over the threads.
+//! quantiles count them with the time that they had waited. wrk prints the largest latency as any percentile that there are too few
+//! samples for, and 0 as the deviation of one; here both are `-nan`, as C writes what is no number. And wrk samples `Req/Sec` every
+//! 100 ms for each thread; here it is made of the intervals of a second, shared evenly over the threads.
 
 use tare_load::{Failure, Failures, Measures, RunReport};
+use tare_stats::samples::carry;
 
 use super::{LoadResult, printable};
 
@@ -55,7 +57,11 @@ pub(super) fn wrk(result: &LoadResult<'_>, latency: bool) -> String {
     if latency {
         out += "  Latency Distribution\n";
         for percent in [50.0, 75.0, 90.0, 99.0] {
-            let us = report.total.quantile(percent / 100.0).ns as f64 / 1e3;
+            let q = percent / 100.0;
+            let us = match carry(report.total.timed(), q) {
+                true => report.total.quantile(q).ns as f64 / 1e3,
+                false => f64::NAN,
+            };
             out += &format!("{percent:7.0}%{}\n", padded(&time_us(us), 10));
         }
     }
@@ -117,13 +123,14 @@ impl Errors {
 impl Stats {
     fn of_latency(total: &Measures) -> Stats {
         let latency = &total.latency;
-        let [mean, stdev] = [latency.mean_ns(), latency.stdev_ns()];
-        let within = latency.share_within((mean - stdev).max(0.0).ceil() as u64, (mean + stdev) as u64);
+        let (mean, stdev) = (latency.mean_ns(), latency.stdev_ns());
+        let within =
+            |stdev: f64| latency.share_within((mean - stdev).max(0.0).ceil() as u64, (mean + stdev) as u64);
         Stats {
             mean: mean / 1e3,
-            stdev: stdev / 1e3,
+            stdev: stdev.map_or(f64::NAN, |stdev| stdev / 1e3),
             max: total.quantile(1.0).ns as f64 / 1e3,
-            within: if latency.count() == 0 { f64::NAN } else { within },
+            within: stdev.map_or(f64::NAN, within),
         }
     }
 
@@ -134,18 +141,19 @@ impl Stats {
         let count = rates.len() as f64;
         let mean = if rates.is_empty() { 0.0 } else { rates.iter().sum::<f64>() / count };
         let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
-        let stdev = if rates.len() < 2 { 0.0 } else { (squares / (count - 1.0)).sqrt() };
+        // Of fewer than two it is no number.
+        let stdev = (squares / (count - 1.0).max(0.0)).sqrt();
         let near = rates.iter().filter(|rate| (*rate - mean).abs() <= stdev).count();
-        Stats { mean, stdev, max: rates.iter().copied().fold(0.0, f64::max), within: near as f64 / count }
+        let within = if stdev.is_nan() { f64::NAN } else { near as f64 / count };
+        Stats { mean, stdev, max: rates.iter().copied().fold(0.0, f64::max), within }
     }
 }
 
 fn stats(name: &str, stats: &Stats, form: fn(f64) -> String) -> String {
     let [mean, stdev, max] = [(stats.mean, 8), (stats.stdev, 10), (stats.max, 9)]
         .map(|(value, width)| padded(&form(value), width));
-    // 0 / 0 in C, on this kind of machine.
     let within =
-        if stats.within.is_nan() { "-nan".to_owned() } else { format!("{:.2}", stats.within * 100.0) };
+        if stats.within.is_nan() { NO_NUMBER.to_owned() } else { format!("{:.2}", stats.within * 100.0) };
     format!("    {name:<10}{mean}{stdev}{max}{within:>8}%\n")
 }
 
@@ -155,6 +163,9 @@ fn padded(text: &str, width: usize) -> String {
     let (width, pad) = (width - (2 - letters), 2 - letters);
     format!("{text:>width$.width$}{:pad$}", "")
 }
+
+/// What C writes for what is no number, on this kind of machine.
+const NO_NUMBER: &str = "-nan";
 
 fn time_us(us: f64) -> String {
     if us >= 1e6 { units(us / 1e6, &TIME_S, 2) } else { units(us, &TIME_US, 2) }
@@ -166,6 +177,9 @@ fn metric(value: f64) -> String {
 
 /// `format_units`: the next unit from 85% of it on.
 fn units(mut value: f64, units: &Units, digits: usize) -> String {
+    if value.is_nan() {
+        return NO_NUMBER.to_owned();
+    }
     let mut unit = units.base;
     for next in units.units {
         if value < units.scale * 0.85 {

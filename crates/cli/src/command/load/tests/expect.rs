@@ -1,5 +1,7 @@
 //! What is learned before the load.
 
+use std::time::Duration;
+
 use insta::assert_snapshot;
 use tare_load::{
     Exchange, Expected, ExpectedBody, Statuses,
@@ -17,6 +19,8 @@ impl Ask for Answers {
         let body = body.as_bytes().to_vec();
         Ok(Response { status, version: Version::Http11, headers: Vec::new(), body, keep_alive: true })
     }
+
+    fn rest(&mut self, _: Duration) {}
 }
 
 fn exchange(name: &str) -> Exchange {
@@ -35,7 +39,9 @@ fn said(answers: &[(u16, &'static str)], rules: Rules) -> String {
 fn what_comes_twice_is_right() {
     let hello = [(200, "Hello"), (200, "Hello")];
     assert_snapshot!(said(&hello, Rules::default()), @"every response is compared with the first one: status 200, 5 bytes");
-    assert_snapshot!(said(&[(200, "1"), (200, "2")], Rules::default()), @"status 200 only: two answers differed");
+    assert_snapshot!(said(&[(200, "a"), (200, "b")], Rules::default()), @"status 200 only: two answers differed");
+    assert_snapshot!(said(&[(200, "{\"hits\": 1}"), (200, "{\"hits\": 2}")], Rules::default()), @"every answer must have status 200 and the same JSON but for 1 value, of which only the type is compared: $.hits (a counter)");
+    assert_snapshot!(said(&[(200, "it is 10:20"); 2], Rules::default()), @"every answer must have status 200 and the same text but for 1 value, of which only the form is compared: byte 6 (a time)");
     assert_snapshot!(said(&[(200, "1"), (503, "2")], Rules::default()), @"GET / is answered with status 200 once and 503 once: name the right one by --expect-status");
     assert_snapshot!(said(&[(404, "not found"); 2], Rules::default()), @r#"GET / is answered with status 404 and 9 bytes "not found": name another URL, or use --expect-status 404 if that is right"#);
     assert_snapshot!(said(&[(500, ""); 2], Rules::default()), @"GET / is answered with status 500 and no body: name another URL, or use --expect-status 500 if that is right");
@@ -59,6 +65,8 @@ fn a_redirect_is_loaded_with_a_warning() {
                 keep_alive: true,
             })
         }
+
+        fn rest(&mut self, _: Duration) {}
     }
     let warnings = |rules: &Rules| learn(&mut Moved, &mut [exchange("GET /")], rules).unwrap().warnings;
     assert_snapshot!(warnings(&Rules::default()).join("\n"), @r"GET / is answered with 302, 0 bytes: this loads a redirect to /login\r; name the URL it leads to, or use --expect-status 302 if that is right");
@@ -85,7 +93,7 @@ fn the_user_knows_better() {
 #[test]
 fn several_urls_are_learned_one_by_one() {
     let mut exchanges = [exchange("GET /a"), exchange("GET /b")];
-    let mut answers = Answers(vec![(200, "a"), (200, "a"), (204, ""), (204, "")]);
+    let mut answers = Answers(vec![(200, "a"), (204, ""), (200, "a"), (204, "")]);
     let said = learn(&mut answers, &mut exchanges, &Rules::default()).unwrap();
     assert_snapshot!(said.check, @"GET /a: every response is compared with the first one: status 200, 1 byte; GET /b: every response is compared with the first one: status 204, 0 bytes");
 }
@@ -101,10 +109,10 @@ fn requests_that_vary_are_learned_by_their_status() {
             .map_err(|error| error.to_string())
     };
     let (check, expected) =
-        learned(&[(200, "a"), (200, "a"), (200, "b"), (200, "b"), (200, "c"), (200, "c")]).unwrap();
+        learned(&[(200, "a"), (200, "b"), (200, "c"), (200, "a"), (200, "b"), (200, "c")]).unwrap();
     assert_snapshot!(check, @"status 200 only: the requests vary");
     assert_eq!(expected, Expected { status: 200, body: ExpectedBody::Any });
-    let told = learned(&[(200, "a"), (200, "a"), (204, ""), (204, ""), (200, "c"), (200, "c")]).unwrap_err();
+    let told = learned(&[(200, "a"), (204, ""), (200, "c"), (200, "a"), (204, ""), (200, "c")]).unwrap_err();
     assert_snapshot!(told, @"GET /{{number}} is answered with status 200 for some values and 204 for others: choose the range of the values, or use --no-check");
 }
 

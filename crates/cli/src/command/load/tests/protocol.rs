@@ -48,4 +48,8 @@ fn a_contradiction_names_its_way_out() {
     assert_snapshot!(said("--cacert nothing.pem https://localhost/"), @"refused: --cacert: nothing.pem cannot be read as PEM: I/O error: No such file or directory (os error 2)");
     assert_snapshot!(said("--h2c --pipeline 4 http://localhost/"), @"error: the argument '--h2c' cannot be used with '--pipeline <N>'");
     assert_snapshot!(said("--h2c --requests-per-connection 4 http://localhost/"), @"error: the argument '--h2c' cannot be used with '--requests-per-connection <N>'");
+    assert_snapshot!(said("--tls-max 1.2 http://localhost/"), @"refused: --tls-max needs TLS: begin the URL with https://");
+    assert_snapshot!(said("-k --tls-max 1.1 https://localhost/"), @"error: invalid value '1.1' for '--tls-max <VERSION>'");
+    assert_snapshot!(said("-k --cert nothing.pem https://localhost/"), @"refused: --cert: nothing.pem cannot be read as PEM: I/O error: No such file or directory (os error 2)");
+    assert_snapshot!(said("-k --cert Cargo.toml https://localhost/"), @"refused: --cert: Cargo.toml has no certificate in PEM");
 }

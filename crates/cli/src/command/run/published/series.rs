@@ -49,7 +49,9 @@ pub(crate) fn run(global: &Global, args: &Args, series: &Series, path: &Path) ->
     let members: Vec<Member> = members.collect::<anyhow::Result<_>>()?;
     let format = args.start.format();
     if args.start.dry_run {
-        dry::show_all(&members.iter().map(|member| &member.plan).collect::<Vec<_>>(), format)?;
+        let planned: Vec<(&Plan, &[Row])> =
+            members.iter().map(|member| (&member.plan, member.rows.as_slice())).collect();
+        dry::show_all(&planned, &workspace, format)?;
         return Ok(Outcome::Fine);
     }
     let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();

@@ -119,7 +119,8 @@ fn a_history_has_an_interval_for_each_version_and_marks_the_change() {
         let ended = shop.start(&words).end_within(PATIENCE).expect(2);
         let found = ended.json();
         let versions = rows(&found, "versions");
-        if versions[3]["against_previous_low"].is_null() {
+        // Where others take CPU time, it takes more blocks to be sure.
+        if versions[3]["is_change"] == false {
             return None;
         }
         let changes: Vec<bool> =
@@ -131,7 +132,7 @@ fn a_history_has_an_interval_for_each_version_and_marks_the_change() {
         );
         assert!(versions[3]["against_previous"].as_f64().unwrap() > 2.0, "{versions:?}");
         let answer = found["answer"].as_str().unwrap();
-        assert!(answer.starts_with("CPU/request changed at node server.js@"), "{found}");
+        assert!(answer.starts_with("CPU/request changed at @"), "{found}");
         Some(())
     });
     let one = shop.tare(&["history", "node server.js", "HEAD"]).expect(1);
@@ -148,7 +149,10 @@ fn two_servers_are_compared_by_the_cpu_time_of_the_processes_behind_their_ports(
     let compare = ["compare", &urls[0], &urls[1], "--metric", "cpu", "--experiment", "tiny.toml"];
     let ended = shop.tare(&[&compare[..], &["--out", "out"]].concat()).expect(3);
     assert!(ended.stderr.contains("GET /items/1: every answer must have status 200"), "{ended}");
-    assert!(ended.stderr.contains("learned from two answers of one process"), "{ended}");
+    assert!(
+        ended.stderr.contains("learned from one process: what a fresh start would change is not known"),
+        "{ended}"
+    );
     assert!(ended.stdout.contains("FAIL after"), "{ended}");
     let note = ended.line_with("note: not started by Tare", "never frozen");
     for (server, url) in [&cheap, &dear].into_iter().zip(&urls) {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use tare_agent::{AgentRow, FleetReport};
+use tare_stats::samples::carry;
 
 use super::{super::printable, doubt, latency};
 
@@ -26,7 +27,7 @@ fn json_of(row: &AgentRow, fleet: &FleetReport) -> Value {
         "unsent": tally.unsent,
         "connects": tally.connects,
         "latency": latency(&report.total, true),
-        "schedule_lag_ns_p99": (lag.count() > 0).then(|| lag.quantile_ns(0.99)),
+        "schedule_lag_ns_p99": carry(lag.count(), 0.99).then(|| lag.quantile_ns(0.99)),
         "threads": report.threads,
         "driver": report.driver.kind.name(),
         "cpu_ns": report.generator_cpu_ns,

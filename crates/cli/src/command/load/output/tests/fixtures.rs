@@ -61,6 +61,7 @@ impl Case {
             [(250_000, 900_000), (284_000, 900_000), (353_000, 29_000), (1_200_000, 400), (12 * MS, 4)];
         case.report.total.latency = histogram(&latencies);
         case.report.total.in_flight_ns = u128::from(49 * 10 * S);
+        case.report.total.in_flight_ns_answered = u128::from(49 * 10 * S);
         case.report.total.statuses = statuses(&[(200, 1_829_404)]);
         case.report.generator_cpu_ns = 6_200 * MS;
         case.rates_per_s = (0..10).map(|second| 182_000.0 + 300.0 * f64::from(second)).collect();
@@ -77,6 +78,9 @@ impl Case {
         total.service_time = histogram(&[(2 * MS, 1_000)]);
         total.unanswered = histogram(&[(2 * S, 20)]);
         total.schedule_lag = histogram(&[(4_000, 900), (3 * MS, 120)]);
+        total.in_flight_ns = u128::from(32 * S);
+        (total.in_flight_ns_answered, total.in_flight_ns_unanswered) =
+            (u128::from(2 * S), u128::from(30 * S));
         let tally = &mut total.tally;
         (tally.sent, tally.answered, tally.answered_in_window) = (1_015, 1_000, 980);
         (tally.in_flight, tally.unsent) = (12, 5);
@@ -103,7 +107,7 @@ impl Case {
         total.schedule_lag = histogram(&[(2_000, 3_996)]);
         total.connect_time = histogram(&[(45_000, 999)]);
         total.connection_time = histogram(&[(410 * MS, 999)]);
-        total.in_flight_ns = u128::from(2 * S);
+        (total.in_flight_ns, total.in_flight_ns_answered) = (u128::from(2 * S), u128::from(2 * S));
         let tally = &mut total.tally;
         (tally.sent, tally.answered, tally.answered_in_window) = (4_995, 4_995, 4_995);
         tally.connects = 999;
@@ -137,6 +141,7 @@ impl Case {
             failure: Failure::Mismatch,
             exchange: "GET /\u{1b}]0;title\u{7}".to_owned(),
             expected: "status 200 with JSON equal to `\"\u{9b}31m\u{202e}\"`".to_owned(),
+            reason: None,
             got: b"\x1b[2J\x1b[31mfine\r\n\x00\xff\xfe`\xc3\xa9".to_vec(),
             at_ns: 1_234 * MS,
         });
@@ -155,6 +160,8 @@ impl Case {
         (0..64).for_each(|_| tally.failed.add(Failure::Reset));
         (0..2_472).for_each(|_| tally.connection_failed.add(Failure::Refused));
         report.total.latency = histogram(&[(280_000, 40_000), (900_000, 34)]);
+        let in_flight_ns = u128::from(11_231 * MS);
+        (report.total.in_flight_ns, report.total.in_flight_ns_answered) = (in_flight_ns, in_flight_ns);
         report.total.statuses = statuses(&[(200, 40_034)]);
         case.load.stop = seconds(5);
         case
@@ -190,6 +197,7 @@ impl Case {
             failure: Failure::Refused,
             exchange: String::new(),
             expected: String::new(),
+            reason: None,
             got: Vec::new(),
             at_ns: 12_000,
         });
@@ -214,7 +222,7 @@ impl Case {
         let mut case = Case { name: "agents", ..Case::open() };
         let row = |address: &str, lag_ns, clock| {
             let mut report = case.report.clone();
-            report.total.schedule_lag = histogram(&[(lag_ns, 1_000)]);
+            report.total.schedule_lag = histogram(&[(lag_ns, 1_020)]);
             report.aligned = Some(AlignedRun { late_ns: 20_000, answered_at: vec![3, 900] });
             let doubts = evaluate(&report, &Limits::default());
             AgentRow {

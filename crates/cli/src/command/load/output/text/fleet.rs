@@ -3,13 +3,14 @@
 
 use tare_agent::{AgentRow, FleetReport};
 use tare_load::Load;
+use tare_stats::samples::carry;
 
 use super::{
     super::{
         figures::{percent, rate, time},
         printable,
     },
-    line, quantile,
+    ABSENT, line, quantile,
 };
 use crate::command::load::plan::counted as number_of;
 
@@ -48,7 +49,7 @@ pub(super) fn table(fleet: &FleetReport) -> Vec<Vec<String>> {
 fn cells(row: &AgentRow, fleet: &FleetReport) -> Vec<String> {
     let total = &row.report.total;
     let is_measured = total.latency.count() + total.unanswered.count() > 0;
-    let of = |q| if is_measured { quantile(total, q) } else { "-".to_owned() };
+    let of = |q| if is_measured { quantile(total, q) } else { ABSENT.to_owned() };
     let lag = &total.schedule_lag;
     vec![
         printable(&row.address),
@@ -57,7 +58,7 @@ fn cells(row: &AgentRow, fleet: &FleetReport) -> Vec<String> {
         of(0.5),
         of(0.99),
         of(1.0),
-        if lag.count() > 0 { time(lag.quantile_ns(0.99) as f64) } else { "-".to_owned() },
+        if carry(lag.count(), 0.99) { time(lag.quantile_ns(0.99) as f64) } else { ABSENT.to_owned() },
         percent(row.report.generator_busy_share()),
         time(row.report.aligned.as_ref().map_or(0, |aligned| aligned.late_ns) as f64),
         row.clock.map_or("?".to_owned(), |clock| {

@@ -1,0 +1,219 @@
+//! Why a server has no answer, with what can help: of every command that asks one, in the words of its options.
+
+use std::time::Duration;
+
+use anyhow::anyhow;
+use tare_analysis::figures::several;
+use tare_load::{
+    Endpoint, OpenError, Protocol, TlsClient, TlsError, TlsObstacle, TlsVersion,
+    http1::{Malformed, ParseError, Progress},
+};
+use tare_service::client::{AskError, Channel, Spoken, Trusts};
+
+/// How long a port is asked what it speaks, after it had no answer.
+const SPOKEN_WITHIN: Duration = Duration::from_millis(500);
+/// What makes plain HTTP of a URL, and the reverse.
+const BEGIN_HTTP: &str = "begin the URL with http://";
+const BEGIN_HTTPS: &str = "begin the URL with https://";
+const ANY: &str = "accept any certificate by -k";
+
+/// Who asked, and has options that may help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asker {
+    /// `tare load`, which has `--timeout` and `--no-check`.
+    Load,
+    Other,
+}
+
+impl Asker {
+    /// Why `name`, which was asked there in this channel, has no answer.
+    pub(crate) fn reason(
+        self,
+        name: &str,
+        endpoint: &Endpoint,
+        channel: &Channel,
+        error: &AskError,
+    ) -> String {
+        let unanswered = format!("{name} has no answer from {endpoint}");
+        if let Some(reason) = other_protocol(endpoint, channel, error) {
+            return format!("{unanswered}: {reason}");
+        }
+        match error {
+            AskError::NotHttp(malformed) => match malformed.error {
+                ParseError::LeftOver { .. } => format!(
+                    "{name} is answered by {endpoint} with more than an answer, which a load would refuse: {malformed}"
+                ),
+                ParseError::HeadTooLong | ParseError::TooManyHeaders | ParseError::BodyTooLong { .. } => {
+                    format!("{unanswered} that can be read: {malformed}")
+                }
+                _ => format!("{unanswered} that is HTTP/1.1: {malformed}"),
+            },
+            AskError::Tls(error) => match &channel.trusts {
+                Trusts::Own(client) => of_tls(endpoint, channel.protocol, client, error),
+                Trusts::Run(_) | Trusts::Nothing => format!("no TLS connection to {endpoint}: {error}"),
+            },
+            AskError::Closed | AskError::Io(_) => match &channel.trusts {
+                Trusts::Own(client) if client.has_certificate() => {
+                    format!(
+                        "{unanswered}: {error}; perhaps the server does not accept the client certificate"
+                    )
+                }
+                Trusts::Own(_) => {
+                    format!("{unanswered}: {error}; perhaps the server asks for a client certificate")
+                }
+                Trusts::Run(_) | Trusts::Nothing => format!("{unanswered}: {error}"),
+            },
+            AskError::TooLate { within, bytes, progress } => {
+                unanswered + &self.too_late(*within, *bytes, *progress)
+            }
+            AskError::TooLong | AskError::Announced(_) => match self {
+                Asker::Load => {
+                    format!("{unanswered}: {error}; load it without a look at answers by --no-check")
+                }
+                Asker::Other => format!("{unanswered}: {error}"),
+            },
+            error => format!("{unanswered}: {error}"),
+        }
+    }
+
+    fn too_late(self, within: Duration, bytes: usize, progress: Option<Progress>) -> String {
+        let more_time = match self {
+            Asker::Load => "; if it only needs more time, give it more by --timeout",
+            Asker::Other => "",
+        };
+        match progress {
+            Some(progress @ Progress::Body { announced: None, .. }) => format!(
+                " that ends within {within:?}: {progress}; what has no end, such as a stream of events, cannot be \
+                 measured{more_time}"
+            ),
+            Some(progress @ (Progress::Head { .. } | Progress::Body { .. })) => {
+                format!(" that is whole within {within:?}: {progress}{more_time}")
+            }
+            None if bytes > 0 => {
+                let came = several(bytes, "byte");
+                format!(" within {within:?}, in which {came} came{more_time}")
+            }
+            None | Some(Progress::Nothing) if self == Asker::Load => {
+                format!(" within {within:?}: give it more by --timeout")
+            }
+            None | Some(Progress::Nothing) => format!(" within {within:?}"),
+        }
+    }
+}
+
+/// What is spoken there in place of what was asked, if that is known.
+fn other_protocol(endpoint: &Endpoint, channel: &Channel, error: &AskError) -> Option<String> {
+    let spoken = match error {
+        AskError::NotHttp(Malformed { error: ParseError::Tls, .. }) => Spoken::Tls,
+        AskError::NotHttp(Malformed { error: ParseError::Http2, .. }) => Spoken::Http2,
+        AskError::NotHttp2(error) => Spoken::of(&error.got)?,
+        // A word would be better, so that it is asked for.
+        AskError::Closed | AskError::Io(_) | AskError::Http2(_) => Spoken::there(endpoint, SPOKEN_WITHIN)?,
+        AskError::Tls(error) if error.obstacle() == TlsObstacle::Silence => {
+            Spoken::there(endpoint, SPOKEN_WITHIN)?
+        }
+        AskError::TooLate { bytes: 0, .. } => Spoken::there(endpoint, SPOKEN_WITHIN)?,
+        _ => return None,
+    };
+    // What is spoken within TLS, where there is TLS.
+    let is_within =
+        channel.protocol.is_tls() && matches!(error, AskError::NotHttp(_) | AskError::NotHttp2(_));
+    Some(match (spoken, channel.protocol) {
+        (Spoken::Http2, Protocol::Http1Tls) if is_within => {
+            "the server speaks HTTP/2 over TLS, and no HTTP/1.1: add --h2".to_owned()
+        }
+        (Spoken::Http1, Protocol::H2) if is_within => {
+            "the server speaks HTTP/1.1 over TLS, and no HTTP/2: leave out --h2".to_owned()
+        }
+        (Spoken::Tls, Protocol::Http1) => format!("the port speaks TLS: {BEGIN_HTTPS}"),
+        (Spoken::Tls, Protocol::H2c) => {
+            format!("the port speaks TLS: {BEGIN_HTTPS}, with --h2 in place of --h2c")
+        }
+        (Spoken::Http1, Protocol::Http1Tls) => format!("the port speaks HTTP without TLS: {BEGIN_HTTP}"),
+        (Spoken::Http1, Protocol::H2) => {
+            format!("the port speaks HTTP/1.1 without TLS: {BEGIN_HTTP}, and leave out --h2")
+        }
+        (Spoken::Http1, Protocol::H2c) => {
+            "the port speaks HTTP/1.1, and no HTTP/2: leave out --h2c".to_owned()
+        }
+        (Spoken::Http2, Protocol::Http1) => "the port speaks HTTP/2, and no HTTP/1.1: add --h2c".to_owned(),
+        (Spoken::Http2, Protocol::Http1Tls | Protocol::H2) => {
+            format!("the port speaks HTTP/2 without TLS: {BEGIN_HTTP}, with --h2c")
+        }
+        // It speaks what it was asked in, and had no answer all the same.
+        (Spoken::Tls, Protocol::Http1Tls | Protocol::H2)
+        | (Spoken::Http1, Protocol::Http1)
+        | (Spoken::Http2, Protocol::H2c) => return None,
+    })
+}
+
+/// Why connections of a load are not open.
+pub(crate) fn of_open(error: OpenError, protocol: Protocol, client: Option<&TlsClient>) -> anyhow::Error {
+    match (&error.tls_error, client) {
+        (Some(of), Some(client)) => anyhow!(
+            "only {} of {} connections to {} are open: {}",
+            error.open,
+            error.total,
+            error.target,
+            of_tls(&error.target, protocol, client, of)
+        ),
+        _ => error.into(),
+    }
+}
+
+/// Why there is no connection over TLS, and what can help.
+fn of_tls(endpoint: &Endpoint, protocol: Protocol, client: &TlsClient, error: &TlsError) -> String {
+    if error.obstacle() == TlsObstacle::Protocol {
+        return match protocol.is_http2() {
+            true => format!(
+                "the server at {endpoint} does not offer HTTP/2 over TLS: leave out --h2 for HTTP/1.1, or try --h2c on a port \
+                 without TLS ({error})"
+            ),
+            false => {
+                format!(
+                    "the server at {endpoint} does not offer HTTP/1.1 over TLS: add --h2 for HTTP/2 ({error})"
+                )
+            }
+        };
+    }
+    let fix = fix(client, protocol, error).map(|fix| format!("; {fix}")).unwrap_or_default();
+    format!("no TLS connection to {endpoint}: {error}{fix}")
+}
+
+fn fix(client: &TlsClient, protocol: Protocol, error: &TlsError) -> Option<String> {
+    const CERTIFICATE: &str = "by --cert FILE and --key FILE";
+    let is_1_3 = client.version() == TlsVersion::Tls13;
+    Some(match error.obstacle() {
+        TlsObstacle::NotTls => match error {
+            TlsError::NotTls { got } if Spoken::of(got) == Some(Spoken::Http2) => {
+                format!("{BEGIN_HTTP}, with --h2c")
+            }
+            _ if protocol.is_http2() => format!("{BEGIN_HTTP}, and leave out --h2"),
+            _ => BEGIN_HTTP.to_owned(),
+        },
+        TlsObstacle::Silence => format!("if the port does not speak TLS, {BEGIN_HTTP}"),
+        TlsObstacle::Version if is_1_3 => {
+            "TLS 1.3 is spoken unless another is asked for: for a server that speaks TLS 1.2 alone add --tls-max 1.2"
+                .to_owned()
+        }
+        TlsObstacle::Version => "leave out --tls-max for TLS 1.3".to_owned(),
+        TlsObstacle::Unclear if is_1_3 => {
+            format!("if it speaks TLS 1.2 alone, add --tls-max 1.2; if it asks for a client certificate, give one {CERTIFICATE}")
+        }
+        TlsObstacle::Unclear => format!("if it asks for a client certificate, give one {CERTIFICATE}"),
+        TlsObstacle::NoClientCertificate => format!("give one {CERTIFICATE}"),
+        TlsObstacle::ClientCertificate if client.has_certificate() => {
+            format!("give one of an authority that the server trusts, {CERTIFICATE}")
+        }
+        TlsObstacle::ClientCertificate => format!("if it asks for a client certificate, give one {CERTIFICATE}"),
+        TlsObstacle::Date => format!("give the server a new certificate, look at the clock of this machine, or {ANY}"),
+        TlsObstacle::Name => {
+            format!("name the server in the URL as its certificate does, give it a certificate for this name, or {ANY}")
+        }
+        TlsObstacle::UnknownName => "name the server in the URL as it calls itself".to_owned(),
+        TlsObstacle::Authority => format!("give its authority by --cacert FILE, or {ANY}"),
+        TlsObstacle::SelfSigned => format!("give this certificate by --cacert FILE, or {ANY}"),
+        TlsObstacle::Certificate => ANY.to_owned(),
+        TlsObstacle::Protocol | TlsObstacle::Other => return None,
+    })
+}

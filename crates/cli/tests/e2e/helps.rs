@@ -1,0 +1,184 @@
+//! The examples of every help work with the program alone, or say what they need.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use crate::support::{Ended, checkout, git, manifest, start_under};
+
+/// The heading of examples that work in a clone of the repository.
+const IN_A_CLONE: &str = "Examples in a clone of the repository of Tare:";
+/// Commands that can tell what they would do.
+const DRY: [&str; 7] = ["init", "run", "compare", "slo", "history", "bisect", "load"];
+/// What an example needs, as the command itself says it where it is not there.
+const SAYS: [&str; 4] = [
+    "ca.pem cannot be read",
+    "start the server first",
+    "there is no such folder",
+    "no bisection that can be resumed",
+];
+
+/// A line of a help.
+struct Example {
+    line: String,
+    is_in_a_clone: bool,
+}
+
+impl Example {
+    /// The words after `tare`, as a shell reads them. What is said of a command stands behind two spaces.
+    fn words(&self) -> Vec<String> {
+        let command = self.line.trim().split("  ").next().unwrap().replace("URL", "http://127.0.0.1:9/");
+        shlex::split(&command).unwrap().into_iter().skip(1).collect()
+    }
+}
+
+fn help(words: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_tare")).args(words).output().unwrap();
+    assert!(output.status.success(), "{words:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Of every help.
+fn examples() -> Vec<Example> {
+    let overview = help(&["--help"]);
+    let listed =
+        overview.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names =
+        listed.filter(|line| !line.starts_with("    ")).filter_map(|line| line.split_whitespace().next());
+    let texts: Vec<String> =
+        names.filter(|name| *name != "help").map(|name| help(&[name, "--help"])).collect();
+    texts.iter().chain([&overview]).flat_map(|text| of_help(text)).collect()
+}
+
+fn of_help(text: &str) -> Vec<Example> {
+    let mut is_in_a_clone = false;
+    let mut found = Vec::new();
+    for line in text.lines() {
+        if line.ends_with(':') && !line.starts_with(' ') {
+            is_in_a_clone = line == IN_A_CLONE;
+        }
+        let is_continued = line.strip_prefix("  ").is_some_and(|rest| !rest.starts_with([' ', '-']));
+        if line.starts_with("  tare ") && !line.contains("COMMAND") {
+            found.push(Example { line: line.to_owned(), is_in_a_clone });
+        } else if let Some(before) = found.last_mut().filter(|_| is_continued) {
+            before.line += &format!(" {}", line.trim());
+        }
+    }
+    found
+}
+
+/// A repository of a user as the examples know one: scripts, a folder with a manifest, tags, and a file with a service and a gate.
+/// Its interpreter is there, and does nothing.
+fn repository() -> (tempfile::TempDir, PathBuf) {
+    let (folder, root) = checkout("mine");
+    let file = |name: &str, text: &str| {
+        let path = root.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    for script in ["server.js", "a.js", "b.js", "app/server.js"] {
+        file(script, "");
+    }
+    file("app/package.json", "{\"scripts\":{\"start\":\"node server.js\"}}");
+    file(
+        "package.json",
+        "{\"dependencies\":{\"express\":\"4.21.2\"},\"scripts\":{\"start\":\"node server.js\"}}",
+    );
+    file("package-lock.json", "{\"lockfileVersion\":3,\"packages\":{}}");
+    file("order.json", "{}");
+    file("urls.txt", "http://127.0.0.1:9/\n");
+    for name in ["mine", "other"] {
+        file(&format!("{name}/service.toml"), &manifest(name, "correct"));
+    }
+    file(
+        "tare.toml",
+        "format = \"1.0\"\n[service.shop]\ncommand = \"node server.js\"\n[gate.shop]\nservice = \"shop\"\nbase = \"main\"\n\
+         get = [\"/\"]\n",
+    );
+    git(&root, &["init", "-q", "-b", "main"]);
+    for number in 0..42_usize {
+        file("number", &number.to_string());
+        git(&root, &["add", "."]);
+        git(&root, &["commit", "-q", "-m", "change"]);
+        if let Some(tag) = ["v1.0", "v1.1", "v1.2"].get(number.wrapping_sub(34)) {
+            git(&root, &["tag", tag]);
+        }
+    }
+    let node = folder.path().join("bin/node");
+    fs::create_dir(node.parent().unwrap()).unwrap();
+    fs::write(&node, "#!/bin/sh\n").unwrap();
+    fs::set_permissions(&node, fs::Permissions::from_mode(0o755)).unwrap();
+    (folder, root)
+}
+
+/// With the programs of the folder `bin` before all others.
+fn tare(bin: &Path, folder: &Path, words: &[&str]) -> Ended {
+    let path = format!("PATH={}:{}", bin.display(), std::env::var("PATH").unwrap());
+    start_under(&["env", &path], folder, words).end()
+}
+
+#[test]
+fn what_only_a_clone_has_stands_under_its_heading() {
+    let examples = examples();
+    assert!(examples.len() > 80, "only {} examples were found", examples.len());
+    let of_a_clone = |word: &str| {
+        let names = ["hyper", "axum", "koa", "quick"];
+        word.split([',', '@']).any(|part| names.contains(&part))
+            || ["group:", "experiments/", "record/"].iter().any(|start| word.starts_with(start))
+    };
+    for example in &examples {
+        // What another suite has is named by its path.
+        let has = example.words().iter().any(|word| of_a_clone(word));
+        assert_eq!(has, example.is_in_a_clone, "{}", example.line);
+    }
+}
+
+/// None of them starts anything.
+#[test]
+fn every_example_is_understood_by_the_program_alone() {
+    let (_folder, root) = repository();
+    let mut count = 0;
+    for example in examples().iter().filter(|example| !example.is_in_a_clone) {
+        let words = example.words();
+        let command = words.first().map(String::as_str).unwrap_or_default();
+        // A generator on other machines is looked for at once.
+        if !DRY.contains(&command)
+            || words.iter().any(|word| ["--agents", "--engine", "--calibrate"].contains(&word.as_str()))
+        {
+            continue;
+        }
+        let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let is_resumed = words.contains(&"--resume");
+        words.extend((!words.contains(&"--dry-run") && !is_resumed).then_some("--dry-run"));
+        // A repository that Tare knows is not set up again.
+        let place = if command == "init" { root.join("app") } else { root.clone() };
+        let ended = tare(&root.with_file_name("bin"), &place, &words);
+        let says = SAYS.iter().any(|text| ended.stderr.contains(text));
+        assert!(ended.code() == Some(0) || (ended.code() == Some(1) && says), "{}\n{ended}", example.line);
+        count += 1;
+    }
+    assert!(count > 25, "only {count} examples were tried");
+}
+
+/// Where there is no clone, each says that it needs one.
+#[test]
+fn without_a_clone_its_examples_say_that_they_need_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut count = 0;
+    for example in examples().iter().filter(|example| example.is_in_a_clone) {
+        let words = example.words();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        if words[0] == "plan" {
+            continue;
+        }
+        let ended = tare(folder.path(), folder.path(), &words).expect(1);
+        let says = ["--catalogue DIR", "there is no such folder"];
+        assert!(says.iter().any(|text| ended.stderr.contains(text)), "{}\n{ended}", example.line);
+        assert_eq!(ended.stdout, "", "{}", example.line);
+        count += 1;
+    }
+    assert!(count > 12, "only {count} examples were tried");
+}
