@@ -122,6 +122,12 @@ impl Times {
         cpus.iter().map(of_cpu).try_fold(Times::default(), |sum, times| Some(sum.plus(&times?)))
     }
 
+    /// Of all CPUs of the machine.
+    pub(crate) fn of_machine() -> Option<Times> {
+        let stat = std::fs::read_to_string("/proc/stat").ok()?;
+        Times::of_line(stat.lines().find_map(|line| line.strip_prefix("cpu "))?)
+    }
+
     fn each(&self, other: &Times, of: fn(u64, u64) -> u64) -> Times {
         Times {
             tasks_ns: of(self.tasks_ns, other.tasks_ns),

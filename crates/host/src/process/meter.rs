@@ -10,8 +10,9 @@ use std::io;
 use super::{
     procfs::{self, Identity},
     syscall::{self, Heirs, TaskClock},
-    tally::{CpuTime, Tally},
+    tally::{CpuTime, Tally, tick_ns},
 };
+use crate::cpus::Times;
 
 /// More threads than this have no counters: each needs two files.
 const THREADS_MAX: usize = 256;
@@ -29,6 +30,8 @@ pub(super) struct Meter {
     followed: Option<Vec<Followed>>,
     /// What they had taken then.
     from_ns: u64,
+    /// What the hypervisor had taken of all CPUs then.
+    stolen_from_ns: u64,
     is_lossy: bool,
 }
 
@@ -49,13 +52,16 @@ impl Meter {
         let mut tally = Tally::default();
         // Before the counters are opened: what is taken between the two is in the processes alone, and never in the counters alone.
         let from_ns = tally.read(roots).ns();
-        Meter { tally, followed: follow(processes), from_ns, is_lossy: false }
+        let stolen_from_ns = stolen_ns();
+        Meter { tally, followed: follow(processes), from_ns, stolen_from_ns, is_lossy: false }
     }
 
     pub(super) fn read(&mut self, roots: &[u32]) -> CpuTime {
         let time = self.tally.read(roots);
         if let Some(counted_ns) = self.counted_ns() {
-            let error_ns = ERROR_NS + self.tally.error_ns();
+            // While the hypervisor has a CPU the counters go on, and the clocks do not.
+            let stolen_ns = stolen_ns().saturating_sub(self.stolen_from_ns) + tick_ns();
+            let error_ns = ERROR_NS + self.tally.error_ns() + stolen_ns;
             let share_ns = (counted_ns as f64 * ERROR_SHARE) as u64;
             self.is_lossy = self.from_ns + counted_ns > time.ns() + error_ns + share_ns;
             if self.is_lossy || error_ns < share_ns {
@@ -90,6 +96,11 @@ impl Followed {
         let own_ns = clock.map_or(counted_ns, |ns| ns.saturating_sub(self.from_ns));
         Ok(own_ns + sum(&self.all)?.saturating_sub(counted_ns))
     }
+}
+
+/// Up to now, in ticks.
+fn stolen_ns() -> u64 {
+    Times::of_machine().map_or(0, |times| times.steal_ns)
 }
 
 /// Absent if the kernel allows no counters, or threads begin all the time.

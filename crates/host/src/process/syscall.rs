@@ -171,6 +171,7 @@ mod tests {
     #[test]
     fn a_counter_has_what_the_clock_has_in_both_modes() {
         let thread = rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned();
+        let began = std::time::Instant::now();
         let Ok(counter) = task_clock(thread, Heirs::All) else {
             crate::tell!("skipped: the kernel allows no counters");
             return;
@@ -180,7 +181,9 @@ mod tests {
             let _in_the_kernel = std::fs::read("/proc/self/stat");
         }
         let (counted, took) = (counter.ns().unwrap(), thread_cpu_ns(thread).unwrap() - before);
-        assert!((0.9..1.1).contains(&(counted as f64 / took as f64)), "{counted} {took}");
+        assert!(counted as f64 > 0.9 * took as f64, "{counted} {took}");
+        // While the hypervisor has the CPU the counter goes on, and the clock does not.
+        assert!(u128::from(counted) < began.elapsed().as_nanos() + 1_000_000, "{counted} {took}");
     }
 
     #[test]

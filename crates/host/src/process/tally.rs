@@ -142,7 +142,7 @@ impl SeenProcess {
     }
 }
 
-fn tick_ns() -> u64 {
+pub(super) fn tick_ns() -> u64 {
     procfs::ticks(1).as_nanos() as u64
 }
 
