@@ -235,7 +235,7 @@ pub struct CpuByMode {
 pub struct Others {
     pub pause: TakenByOthers,
     pub load: TakenByOthers,
-    /// The busiest of those that could be seen at its end.
+    /// Those of the ones seen at its end that took most in addition to what they took in the pause.
     pub busiest: Vec<Other>,
 }
 

@@ -20,7 +20,7 @@ use crate::{
 /// How long nothing is asked before a load: a tenth of a slice.
 const PAUSE: Duration = Duration::from_millis(10);
 /// How many processes are named.
-const NAMED_MAX: usize = 3;
+const NAMED_MAX: usize = 5;
 
 /// What service, others and CPUs had done at an instant.
 struct Look {
@@ -62,10 +62,9 @@ impl Bench<'_> {
             Some((used, taken))
         };
         let both = of(&pause.begin, &pause.end).zip(of(&pause.end, &now));
-        Ok(both.map(|((before, pause), (used, load))| Others {
-            pause,
-            load,
-            busiest: busiest(used, &before),
+        Ok(both.map(|((before, pause), (used, load))| {
+            let as_long = load.wall_ns as f64 / pause.wall_ns.max(1) as f64;
+            Others { pause, load, busiest: busiest(used, &before, as_long) }
         }))
     }
 
@@ -91,7 +90,9 @@ impl Bench<'_> {
     }
 }
 
-fn busiest(used: BystandersUsed, before: &BystandersUsed) -> Vec<Other> {
+/// Those that took most in addition to what they took in the pause, which is `as_long` times shorter: what is busy anyway works for
+/// something else.
+fn busiest(used: BystandersUsed, before: &BystandersUsed, as_long: f64) -> Vec<Other> {
     let earlier_ns =
         |pid: u32| before.by.iter().find(|used| used.process.pid == pid).map_or(0, |used| used.cpu_ns);
     let of = |used: tare_host::process::Used| Other {
@@ -99,5 +100,9 @@ fn busiest(used: BystandersUsed, before: &BystandersUsed) -> Vec<Other> {
         cpu_ns: used.cpu_ns,
         process: used.process,
     };
-    used.by.into_iter().take(NAMED_MAX).map(of).collect()
+    let more_ns = |other: &Other| other.cpu_ns as f64 - other.cpu_ns_before as f64 * as_long;
+    let mut all: Vec<Other> = used.by.into_iter().map(of).collect();
+    all.sort_by(|one, other| more_ns(other).total_cmp(&more_ns(one)));
+    all.truncate(NAMED_MAX);
+    all
 }
