@@ -60,10 +60,11 @@ impl Meter {
         let time = self.tally.read(roots);
         if let Some(counted_ns) = self.counted_ns() {
             // While the hypervisor has a CPU the counters go on, and the clocks do not.
-            let stolen_ns = stolen_ns().saturating_sub(self.stolen_from_ns) + tick_ns();
+            let stolen_ns = stolen_ns().saturating_sub(self.stolen_from_ns);
             let error_ns = ERROR_NS + self.tally.error_ns() + stolen_ns;
             let share_ns = (counted_ns as f64 * ERROR_SHARE) as u64;
-            self.is_lossy = self.from_ns + counted_ns > time.ns() + error_ns + share_ns;
+            // Of what was stolen the last tick may not be shown yet.
+            self.is_lossy = self.from_ns + counted_ns > time.ns() + error_ns + share_ns + tick_ns();
             if self.is_lossy || error_ns < share_ns {
                 self.followed = None;
             }
