@@ -35,7 +35,7 @@ fn sound() -> Row {
     }
 }
 
-/// So many succeeded, were refused and had no answer.
+/// How many succeeded, were refused and had no answer.
 fn counts(succeeded: f64, refused: f64, unanswered: f64) -> Option<Counts> {
     Some(Counts { succeeded, refused, unanswered, ..Counts::default() })
 }

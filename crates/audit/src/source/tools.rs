@@ -33,7 +33,7 @@ struct Tool {
     json: fn(&Value) -> Option<Row>,
 }
 
-/// Of those that begin alike, the one that is told by more comes first.
+/// Where the outputs of two begin alike, the one with more marks of its own comes first.
 const TOOLS: [Tool; 11] = [
     autocannon::TOOL,
     wrk::WRK2,
