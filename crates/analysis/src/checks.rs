@@ -2,6 +2,7 @@
 //! the verdict of the run, its exit status and its test cases.
 
 use serde::Serialize;
+use tare_load::units::several;
 
 use crate::{
     capacity::{SloReport, SloRow},
@@ -54,7 +55,7 @@ pub(crate) fn of_table(report: &Report) -> Vec<Check> {
         }
         let rate = row.requests_per_second.map_or("-".to_owned(), |found| rate(found.value));
         let errors: u64 = row.failed.values().sum();
-        format!("{rate} requests/s over {} blocks, {errors} errors", row.blocks)
+        format!("{rate} requests/s over {}, {errors} errors", several(row.blocks, "block"))
     };
     report.rows.iter().map(|row| Check::new(&row.label, row.verdict(), text(row))).collect()
 }

@@ -109,11 +109,6 @@ pub mod parts {
     }
 }
 
-/// `1 block`, `3 blocks`: of what takes an "s" where there are several.
-pub fn several(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
-}
-
 /// Three significant digits, and one for nothing.
 fn digits(value: f64) -> String {
     match value {
@@ -162,14 +157,5 @@ mod tests {
             ["1.235", "98.77", "1235", "-0.25"]
         );
         assert_eq!([of(0.000_123_4), of(1.2e-17)], ["1.2e-4", "1.2e-17"]);
-    }
-
-    #[test]
-    fn what_is_counted_has_its_number() {
-        assert_eq!(
-            [1, 2].map(|count| several(count, "generator thread")),
-            ["1 generator thread", "2 generator threads"]
-        );
-        assert_eq!([0, 1, 2].map(|count| several(count, "block")), ["0 blocks", "1 block", "2 blocks"]);
     }
 }

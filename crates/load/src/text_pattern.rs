@@ -6,9 +6,12 @@
 use std::{fmt, sync::Arc};
 
 use regex::{Regex, RegexBuilder};
+use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// The largest size of a compiled expression; the workers share it.
 const COMPILED_BYTES_MAX: usize = 1 << 20;
+/// The longest text that is made up for a pattern.
+const EXAMPLE_BYTES_MAX: usize = 1 << 20;
 
 /// A regular expression for a whole text. Its clones are one and the same.
 #[derive(Clone)]
@@ -74,6 +77,32 @@ impl TextPattern {
     pub fn matches(&self, text: &[u8]) -> bool {
         str::from_utf8(text).is_ok_and(|text| self.whole.is_match(text))
     }
+
+    /// A short text that matches. Absent where nothing matches, where the text would be longer than 1 MiB, and where the pattern asks
+    /// for more than its parts say, as `\B` does between two of them.
+    #[must_use]
+    pub fn example(&self) -> Option<String> {
+        let mut text = String::new();
+        append_example(&regex_syntax::parse(&self.source).ok()?, &mut text)?;
+        self.matches(text.as_bytes()).then_some(text)
+    }
+}
+
+/// Appends the shortest text of each part, and of alternatives the first.
+fn append_example(pattern: &Hir, text: &mut String) -> Option<()> {
+    match pattern.kind() {
+        HirKind::Empty | HirKind::Look(_) => {}
+        HirKind::Literal(literal) => text.push_str(str::from_utf8(&literal.0).ok()?),
+        HirKind::Class(Class::Unicode(class)) => text.push(class.ranges().first()?.start()),
+        HirKind::Class(Class::Bytes(class)) => text.push(class.ranges().first()?.start().into()),
+        HirKind::Repetition(repetition) => {
+            (0..repetition.min).try_for_each(|_| append_example(&repetition.sub, text))?;
+        }
+        HirKind::Capture(capture) => append_example(&capture.sub, text)?,
+        HirKind::Concat(parts) => parts.iter().try_for_each(|part| append_example(part, text))?,
+        HirKind::Alternation(parts) => append_example(parts.first()?, text)?,
+    }
+    (text.len() <= EXAMPLE_BYTES_MAX).then_some(())
 }
 
 impl CapturePattern {
@@ -206,6 +235,16 @@ mod tests {
         assert!(error("(?:a{1000}){1000}").contains("is too large once compiled"));
     }
 
+    #[test]
+    fn an_example_is_a_short_text_that_matches() {
+        let example = |pattern: &str| TextPattern::new(pattern).unwrap().example();
+        assert_eq!(example("now [0-9]{10}, (?:a|b)c*d+").as_deref(), Some("now 0000000000, ad"));
+        assert_eq!(example(r"^\d+$\n").as_deref(), None, "nothing stands behind an end");
+        assert_eq!(example(r"(?m)^a$\nb").as_deref(), Some("a\nb"));
+        assert_eq!(example(r"[^\s\S]"), None, "nothing matches");
+        assert_eq!(example(r"").as_deref(), Some(""));
+    }
+
     /// An expression on which matchers that go back take longer than the age of the universe.
     #[test]
     fn no_text_takes_long() {
@@ -219,6 +258,7 @@ mod tests {
         fn no_text_makes_it_panic(pattern in ".{0,30}", text in ".{0,30}") {
             if let Ok(pattern) = TextPattern::new(&pattern) {
                 let _ = pattern.matches(text.as_bytes());
+                prop_assert!(pattern.example().is_none_or(|example| pattern.matches(example.as_bytes())));
                 prop_assert_eq!(&pattern, &TextPattern::new(&pattern.to_string()).unwrap());
             }
         }

@@ -161,6 +161,12 @@ fn with_units(text: &str) -> Option<Duration> {
     }
 }
 
+/// `1 connection`, `400 connections`.
+pub fn several<Count: fmt::Display + PartialEq + From<u8>>(count: Count, what: &str) -> String {
+    let plural = if count == Count::from(1) { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}
+
 /// A duration as it is read: `1m30s`, `500ms`, `0s`.
 #[must_use]
 pub fn spell_duration(duration: Duration) -> String {
@@ -270,6 +276,15 @@ mod tests {
     use super::*;
 
     const S: u64 = SECOND_NS;
+
+    #[test]
+    fn what_is_counted_has_its_number() {
+        assert_eq!(
+            [1, 2].map(|count| several(count, "generator thread")),
+            ["1 generator thread", "2 generator threads"]
+        );
+        assert_eq!([0, 1, 2].map(|count| several(count, "block")), ["0 blocks", "1 block", "2 blocks"]);
+    }
 
     #[test]
     fn counts_and_rates_by_table() {

@@ -3,12 +3,12 @@
 mod interval;
 
 use std::collections::BTreeMap;
+use tare_load::units::several;
 
 use tare_stats::summary;
 
 use crate::{
     estimate::Estimate,
-    figures::several,
     findings::{Finding, RowIssue, RunIssue, detect},
     interleaved::{State, notes},
     verdict::Verdict,

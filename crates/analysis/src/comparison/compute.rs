@@ -19,6 +19,7 @@ use tare_bench::{
     },
     record::Ending,
 };
+use tare_load::units::several;
 
 /// The comparison that a run is; absent if it is another kind of run. Its first load decides, but a wrong answer under any
 /// of them leaves nothing to compare.
@@ -136,7 +137,7 @@ fn reason(
         }
         _ => match looks.first() {
             Some(first) if blocks < *first => {
-                format!("{blocks} blocks say nothing yet: the first look is after {first}")
+                format!("the first look is after {}, and nothing is said before it", several(*first, "block"))
             }
             _ => {
                 let most = |name: &str, gated: &Gated| match gated.gate.regression_most {

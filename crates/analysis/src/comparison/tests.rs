@@ -71,7 +71,10 @@ fn an_inconclusive_one_says_what_is_not_excluded() {
 fn a_verdict_has_a_reason() {
     assert_eq!(
         verdict(&kept(3, 0.5)),
-        (Verdict::Inconclusive, "3 blocks say nothing yet: the first look is after 12".to_owned())
+        (
+            Verdict::Inconclusive,
+            "the first look is after 12 blocks, and nothing is said before it".to_owned()
+        )
     );
     let mut dead = kept(12, 1.0);
     let failed = Failed { block: 12, row: 1, reason: "was killed".to_owned() };

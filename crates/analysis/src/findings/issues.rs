@@ -313,6 +313,8 @@ pub struct NoBlock {
     pub pilots: Vec<PilotLoad>,
     /// Slices of the blocks that were begun.
     pub slices: usize,
+    /// The user ended it, and nothing took too long.
+    pub is_interrupted: bool,
 }
 
 /// What a pilot loaded.

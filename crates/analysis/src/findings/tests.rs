@@ -162,6 +162,7 @@ fn of_runs() -> Vec<RunIssue> {
             pilots_seconds: 9.1,
             pilots: vec![PilotLoad { row: "hyper".to_owned(), load_seconds: 4.0, silent_seconds: 2.0 }],
             slices: 3,
+            is_interrupted: false,
         }),
         RunIssue::TooFewBlocks { blocks: 3, needed: 6 },
         RunIssue::InterimAnalyses { blocks: vec![12, 16, 40] },

@@ -3,10 +3,11 @@
 mod run;
 
 use std::{collections::BTreeMap, fmt};
+use tare_load::units::several;
 
 use super::{RowIssue, Scope};
 use crate::{
-    figures::{percent, several, time},
+    figures::{percent, time},
     validity::FAILURE_SHARE_MAX,
 };
 use tare_bench::metric::Metric;
@@ -83,7 +84,7 @@ impl fmt::Display for RowIssue {
             Is::AllRatesHeld { held, starts, generator_was_late } => {
                 all_rates_held(*held, *starts, *generator_was_late)
             }
-            Is::NoRateHeld { held_none, starts } => format!("in {held_none} of {starts} starts no rate held"),
+            Is::NoRateHeld { held_none, starts } => no_rate_held(*held_none, *starts),
             Is::ShortWindow { due, needed } => short_window(*due, *needed),
             Is::TooFewRequests { percentile, requests, needed } => {
                 too_few_requests(*percentile, *requests, *needed)
@@ -143,7 +144,10 @@ fn never_steady(load_seconds: f64) -> String {
 }
 
 fn late_starts(late: usize, starts: usize) -> String {
-    format!("late: in {late} of {starts} starts the generator itself was late in too many windows")
+    format!(
+        "late: in {late} of {} the generator itself was late in too many windows",
+        several(starts, "start")
+    )
 }
 
 fn some_failed((failed, sent): (u64, u64), first: Option<&String>) -> String {
@@ -368,12 +372,16 @@ fn sample(metric: Option<Metric>, warning: &Warning) -> String {
     format!("{metric}{warning}")
 }
 
+fn no_rate_held(held_none: usize, starts: usize) -> String {
+    format!("in {held_none} of {} no rate held", several(starts, "start"))
+}
+
 fn all_rates_held(held: usize, starts: usize, generator_was_late: bool) -> String {
     let up_to = match generator_was_late {
         false => "what it answers in a closed loop",
         true => "where the generator was late",
     };
-    format!("in {held} of {starts} starts all rates held, up to {up_to}")
+    format!("in {held} of {} all rates held, up to {up_to}", several(starts, "start"))
 }
 
 fn rounds_invalid(invalid: usize, rounds: usize, first: &RowIssue) -> String {

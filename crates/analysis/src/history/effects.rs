@@ -2,6 +2,7 @@
 //! the reference of the same block first, since the machine of one time is not that of another.
 
 use tare_bench::metric::Metric;
+use tare_load::units::several;
 use tare_stats::{DEFAULT_CONFIDENCE, Estimate, EstimateError, holm, two_sample};
 
 use super::{
@@ -135,7 +136,7 @@ impl Beyond {
             }
             EffectVerdict::Within => Some(format!(
                 "not separated from what did not change and moved all the same ({})",
-                crate::figures::several(self.alike, "difference")
+                several(self.alike, "difference")
             )),
             _ => None,
         }

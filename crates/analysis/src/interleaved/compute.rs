@@ -4,6 +4,7 @@ use std::{
     cmp::Ordering,
     collections::{BTreeMap, BTreeSet},
 };
+use tare_load::units::several;
 
 use tare_stats::{Looks, summary};
 
@@ -27,7 +28,6 @@ use crate::behaviour::{
     memory, thaw,
 };
 use crate::faults::{self, Fault};
-use crate::figures::several;
 use crate::findings::{Finding, RowIssue, RunIssue, detect};
 use crate::validity::{RowLimits, Shares};
 use tare_bench::{

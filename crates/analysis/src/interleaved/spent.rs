@@ -5,12 +5,15 @@ use tare_bench::{
     record::{Pilot, Record, ending},
 };
 
-use crate::findings::{NoBlock, PilotLoad};
+use crate::{
+    findings::{NoBlock, PilotLoad},
+    status::Status,
+};
 
 /// Absent if the run is in progress, was cut off, or says of a row why it failed.
 pub(crate) fn no_block(kept: &StoredRun, blocks: usize) -> Option<NoBlock> {
     let failed = |record: &Record| matches!(record, Record::Failed(_));
-    let (_, elapsed_ns) = ending(&kept.records)?;
+    let (ending, elapsed_ns) = ending(&kept.records)?;
     if blocks > 0 || kept.records.iter().any(failed) {
         return None;
     }
@@ -27,6 +30,7 @@ pub(crate) fn no_block(kept: &StoredRun, blocks: usize) -> Option<NoBlock> {
         pilots_seconds: began_ns.unwrap_or(elapsed_ns) as f64 / 1e9,
         pilots: pilots.collect(),
         slices: kept.records.iter().filter_map(Record::sample).count(),
+        is_interrupted: Status::from(ending) == Status::Interrupted,
     })
 }
 
@@ -73,6 +77,18 @@ mod tests {
                         in 2.0 s of which it answered nothing), and the starts, warm-ups and 0 slices of the first block \
                         5.1 s: find out why it took so long, or give a longer --budget";
         assert_eq!(found.to_string(), expected);
+    }
+
+    #[test]
+    fn a_run_that_the_user_ended_is_resumed() {
+        let mut kept = kept([]);
+        kept.records.pop();
+        let ended = Ended { reason: Ending::Interrupted, elapsed_ns: 14_200_000_000 };
+        kept.records.push(Record::Ended(ended));
+        let report = compute(&kept);
+        let found = report.findings.iter().find(|found| found.code() == "no-block").unwrap().to_string();
+        assert!(found.ends_with("of the first block 5.1 s until it was interrupted: resume it"), "{found}");
+        assert!(!found.contains("--budget"), "{found}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Which runs and machines have a part in the figures. One that disagrees with itself has none, and its reason is data.
 
 use std::fmt;
+use tare_load::units::several;
 
 use tare_bench::metric::Metric;
 
@@ -8,12 +9,7 @@ use super::{
     Certified, Machine, MergedRun,
     ratio::{self, MachineRatio, RatioMetric, RunRatios},
 };
-use crate::{
-    estimate::Estimate,
-    figures::{percent, several},
-    findings::RunIssue,
-    status::Status,
-};
+use crate::{estimate::Estimate, figures::percent, findings::RunIssue, status::Status};
 
 /// What has no part in any figure.
 #[derive(Debug, Clone, PartialEq)]

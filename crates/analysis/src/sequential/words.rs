@@ -1,13 +1,14 @@
 //! A comparison of a claim in words.
 
 use std::fmt;
+use tare_load::units::several;
 
 use tare_bench::metric::{Metric, Unit};
 
 use super::check::{CheckReport, ClaimedSide, Divisor, Found, Nothing};
 use crate::{
     estimate::Estimate,
-    figures::{Parts, interval, joined, parts, several, time},
+    figures::{Parts, interval, joined, parts, time},
     verdict::Verdict,
 };
 

@@ -2,6 +2,7 @@
 //! each number of connections. How many CPUs a server used is in other files.
 
 use serde_json::Value;
+use tare_load::units::several;
 
 use super::text::{at, printed, text_at, time_at_ns};
 use crate::published::{Counts, Latency, Load, Published, Row, Source, Timing};
@@ -66,7 +67,8 @@ fn row(
     let pipeline = if kind == "plaintext" { PIPELINE } else { 1.0 };
     Some(Row {
         name: framework.to_owned(),
-        test: connections.map_or(kind.to_owned(), |connections| format!("{kind}, {connections} connections")),
+        test: connections
+            .map_or(kind.to_owned(), |connections| format!("{kind}, {}", several(connections, "connection"))),
         load: Load { slots: connections.map(|connections| connections * pipeline), ..Load::default() },
         // What is ranked is this quotient: the file has no rate of its own.
         per_second: elapsed_s.map(|elapsed_s| requests / elapsed_s),

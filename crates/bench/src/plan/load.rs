@@ -1,6 +1,7 @@
 //! How requests arrive at a point, and until when.
 
 use std::time::Duration;
+use tare_load::units::several;
 
 use serde::{Deserialize, Serialize};
 use tare_load::{Arrivals, Connections, Load, Process, Profile, Quota, Schedule, Stop, Think};
@@ -140,8 +141,8 @@ impl LoadSpec {
                     format!(", {} to {} ms of thinking", least / 1_000_000, most / 1_000_000)
                 });
                 let time = seconds(*duration_ns);
-                let connections = counted(*connections, "connection");
-                let threads = counted(*threads, "generator thread");
+                let connections = several(*connections, "connection");
+                let threads = several(*threads, "generator thread");
                 format!("closed loop, {connections}, {threads}{think}, {time}")
             }
             LoadSpec::Open { rate, connections, duration_ns, .. } => {
@@ -193,9 +194,4 @@ impl LoadSpec {
 
 fn seconds(ns: u64) -> String {
     format!("{} s", ns as f64 / 1e9)
-}
-
-/// `1 connection`, `400 connections`.
-fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

@@ -13,7 +13,7 @@ use tare_load::Protocol;
 use tare_service::{
     build::Site,
     catalogue::{Row, Service, Style, file_name},
-    contract::{Contract, fixed_response},
+    contract::{Contract, NotFixed, fixed_response},
     learn::{self, Ground, LearnError, Learned, Question, Redirect},
     record,
     settings::ServiceSettings,
@@ -86,13 +86,15 @@ impl AskedOptions {
         );
         let get = self.get.iter().map(|path| self.question("GET", path, None).context("--get"));
         let post = self.post.iter().zip(&self.data);
-        let post = post.map(|(path, data)| self.question("POST", path, Some(data)).context("--post"));
+        let post = post.map(|(path, data)| {
+            let body = text_of(data).context("--data")?;
+            self.question("POST", path, Some(body)).context("--post")
+        });
         get.chain(post).collect()
     }
 
-    fn question(&self, method: &str, path: &str, data: Option<&String>) -> anyhow::Result<Question> {
-        let mut question =
-            Question::new(method, &sent::path(path)?, data.map(|data| text_of(data)).transpose()?);
+    fn question(&self, method: &str, path: &str, body: Option<String>) -> anyhow::Result<Question> {
+        let mut question = Question::new(method, &sent::path(path)?, body);
         for Header { name, value } in &self.headers {
             ensure!(
                 self.headers.iter().filter(|other| other.name.eq_ignore_ascii_case(name)).count() == 1,
@@ -145,9 +147,7 @@ impl AskedOptions {
 /// A contract is a text, and holds no other bytes.
 fn text_of(data: &str) -> anyhow::Result<String> {
     String::from_utf8(sent::body(data)?).ok().with_context(|| {
-        format!(
-            "--data {data} is no UTF-8 text, which is all that can be sent here: `tare load` sends any bytes"
-        )
+        format!("{data} is no UTF-8 text, which is all that can be sent here: `tare load` sends any bytes")
     })
 }
 
@@ -161,6 +161,9 @@ pub(crate) fn learn_for_run(
     service_settings: &ServiceSettings,
     name: &str,
 ) -> anyhow::Result<()> {
+    if rows.iter().any(|row| row.service.style == Style::RawSocket) && asked.len() > 1 {
+        return Err(no_raw_socket(&NotFixed::Requests(asked.len()), &teacher(rows)?.label));
+    }
     if start.dry_run {
         rows.iter_mut().for_each(|row| row.service.contracts = vec![learn::NAME.to_owned()]);
         return Ok(());
@@ -287,12 +290,10 @@ fn keep(run: &Path, learned: &Learned) -> anyhow::Result<PathBuf> {
 
 /// All rows declare the contract, and the raw socket gets its path.
 fn give(workspace: &mut Workspace, rows: &mut [Row], contract: &Contract, path: &Path) -> anyhow::Result<()> {
+    let teacher = teacher(rows)?.label.clone();
     for row in rows {
         if row.service.style == Style::RawSocket {
-            ensure!(
-                fixed_response(contract).is_some(),
-                "the raw socket sends one fixed response: ask for one path, or choose another --reference"
-            );
+            fixed_response(contract).map_err(|why| no_raw_socket(&why, &teacher))?;
             let words = vec!["--contract".to_owned(), path.display().to_string()];
             row.service.run.arguments.insert(contract.name.clone(), words);
         }
@@ -300,6 +301,13 @@ fn give(workspace: &mut Workspace, rows: &mut [Row], contract: &Contract, path: 
     }
     workspace.contracts.insert(contract.name.clone(), contract.clone());
     Ok(())
+}
+
+fn no_raw_socket(why: &NotFixed, teacher: &str) -> anyhow::Error {
+    anyhow!(
+        "the raw socket sends one fixed response, and {why}: ask for one path, or relate to another service, as by `tare run \
+         --reference '{teacher}'`"
+    )
 }
 
 /// The contract that a stored run has learned, if it has one.

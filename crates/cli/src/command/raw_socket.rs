@@ -64,12 +64,8 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let (version, identity) =
         variables::read(&args.protocol, args.tls_cert.as_deref(), args.tls_key.as_deref())?;
     let contract = contract(global, &args.contract)?;
-    let response = contract::fixed_response(&contract).with_context(|| {
-        format!(
-            "contract \"{}\" has no single fixed response, and the raw socket can send no other",
-            contract.name
-        )
-    })?;
+    let response = contract::fixed_response(&contract)
+        .with_context(|| format!("the raw socket cannot serve contract \"{}\"", contract.name))?;
     let port = args.port.context("no port")?;
     let stop = signals::listen()?;
     let server = RawServer {

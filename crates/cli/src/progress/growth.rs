@@ -1,8 +1,8 @@
 //! Why a run takes longer than was said before it: an estimate that grows without a reason is not believed again.
 
 use std::{collections::BTreeMap, time::Duration};
+use tare_load::units::several;
 
-use tare_analysis::figures::several;
 use tare_bench::{
     plan::{Plan, Until},
     record::{Block, Record},

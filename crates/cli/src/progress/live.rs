@@ -5,6 +5,7 @@
 //! stand still.
 
 use std::time::{Duration, Instant};
+use tare_load::units::several;
 
 use tare_analysis::expected::{BLOCKS_ENOUGH, BLOCKS_FEW};
 use tare_bench::{
@@ -176,9 +177,10 @@ fn too_few(pilots_ns: u64, block_ns: u64, left: Duration) -> Option<String> {
     let budget_s = enough.as_secs().div_ceil(10) * 10;
     (fit < BLOCKS_FEW as u64).then(|| {
         format!(
-            "{} about {fit} blocks of {} fit into the budget, which is few for an interval; --budget {budget_s}s has room for \
+            "{} about {} of {} fit into the budget, which is few for an interval; --budget {budget_s}s has room for \
              {BLOCKS_ENOUGH}",
             paint("33", "note:"),
+            several(fit, "block"),
             duration(block)
         )
     })
@@ -202,7 +204,7 @@ fn tell(progress: &Progress, plan: &Plan, record: &Record, left: Duration) {
         Record::Ended(_) => return,
         Record::Pilot(pilot) => format!("warm-up of {}: {}", label(pilot.row), steady(pilot)),
         Record::Block(Block { block, order, .. }) => {
-            format!("block {}: starting {} services", block + 1, order.len())
+            format!("block {}: starting {}", block + 1, several(order.len(), "service"))
         }
         Record::Started(started) => format!("block {}: {} is ready", started.block + 1, label(started.row)),
         Record::Sample(slice) => {

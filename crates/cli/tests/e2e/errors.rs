@@ -90,7 +90,7 @@ fn mistakes_on_the_command_line() {
     assert_snapshot!(line("verify honset"), @r#"error: unknown service "honset"; did you mean "honest"?"#);
     assert_snapshot!(line("verify honest --contract helo"), @r#"error: unknown contract "helo"; did you mean "hello"?"#);
     assert_snapshot!(line("build group:fkae"), @r#"error: unknown group "fkae"; did you mean "fake"?"#);
-    assert_snapshot!(line("raw-socket --port 9 --contract rest"), @r#"error: contract "rest" has no single fixed response, and the raw socket can send no other"#);
+    assert_snapshot!(line("raw-socket --port 9 --contract rest"), @r#"error: the raw socket cannot serve contract "rest": 3 requests are asked for"#);
     assert_snapshot!(line("list --root experiments"), @r#"error: experiments: has no tare.toml"#);
 }
 

@@ -109,6 +109,28 @@ fn a_comparison_of_a_service_that_tells_the_time_measures() {
 }
 
 #[test]
+fn the_raw_socket_answers_as_a_service_whose_answer_changes() {
+    if !has_python() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let command = service(folder.path(), "clock", CHANGING[0].0);
+    let words = ["run", "--trust", "--service", &command, "--budget", "3s", "--connections", "4", "--json"];
+    let ended = tare(folder.path(), &words);
+    assert!(!matches!(ended.code(), Some(1 | 2)), "{ended}");
+    assert!(ended.stdout.contains("\"raw-socket@2\""), "{ended}");
+    let refused = [&words[..], &["--get", "/", "--get", "/a"]].concat();
+    for words in [refused.clone(), [&refused[..], &["--dry-run"]].concat()] {
+        let ended = tare(folder.path(), &words).expect(1);
+        let reason = format!(
+            "error: the raw socket sends one fixed response, and 2 requests are asked for: ask for one path, or relate to another \
+             service, as by `tare run --reference '{command}'`\n"
+        );
+        assert_eq!(ended.stderr, reason);
+    }
+}
+
+#[test]
 fn a_new_repository_has_the_form_of_what_changes() {
     if !has_python() {
         return;
@@ -153,7 +175,7 @@ fn what_is_sent_is_what_was_typed() {
         (&["--get", "/", "-H", "Host: a"], "\"Host\""),
         (&["--get", "/", "-H", "Content-Length: 7"], "the header content-length follows from --data"),
         (&["--get", "/", "-H", "A: 1", "-H", "a: 2"], "the header A is given twice"),
-        (&["--post", "/", "--data", "@none.json"], "none.json cannot be read"),
+        (&["--post", "/", "--data", "@none.json"], "error: --data: none.json cannot be read"),
     ] {
         let ended = verify(words);
         assert!(ended.code() == Some(1) && ended.stderr.contains(reason), "{words:?}: {ended}");

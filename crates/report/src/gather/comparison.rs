@@ -1,6 +1,7 @@
 //! A against B within one run: the verdict, what it is made of, and then all that is reported of the run.
 
 use std::path::Path;
+use tare_load::units::several;
 
 use tare_analysis::{
     comparison::{Again, Comparison, Contender, Figure},
@@ -44,8 +45,8 @@ pub(crate) fn document(found: &Comparison, loads: &[AtLoad], kept: &StoredRun, r
 /// `PASS after 12 blocks: a regression of 3% or more is excluded in throughput.`
 fn answer(found: &Comparison, status: Status) -> String {
     let blocks = match (found.look, found.blocks) {
-        (Some(look), _) => format!(" after {look} blocks"),
-        (None, blocks) => format!(" with {blocks} blocks"),
+        (Some(look), _) => format!(" after {}", several(look, "block")),
+        (None, blocks) => format!(" with {}", several(blocks, "block")),
     };
     // What a look has decided stays so, whatever came after it.
     let undecided = cut_short(status).filter(|_| found.verdict == Verdict::Inconclusive);
@@ -311,13 +312,14 @@ mod tests {
     #[test]
     fn what_is_too_early_to_tell_has_figures_and_no_verdict() {
         let found = told(&kept(3, 0.9));
-        let expected = "INCONCLUSIVE with 3 blocks: 3 blocks say nothing yet: the first look is after 12.";
+        let expected =
+            "INCONCLUSIVE with 3 blocks: the first look is after 12 blocks, and nothing is said before it.";
         assert_eq!(found.answer, expected);
         let mut interrupted = kept(3, 0.9);
         interrupted.records.pop();
         interrupted.records.push(Record::Ended(Ended { reason: Ending::Interrupted, elapsed_ns: 1 }));
-        let expected = "INCONCLUSIVE with 3 blocks: undecided, since the run was interrupted; 3 blocks say nothing yet: the first \
-                        look is after 12.";
+        let expected = "INCONCLUSIVE with 3 blocks: undecided, since the run was interrupted; the first look is after 12 blocks, \
+                        and nothing is said before it.";
         assert_eq!(told(&interrupted).answer, expected);
         let none = told(&kept(0, 1.0));
         assert_eq!(none.sections.len(), 1, "{:?}", none.sections);

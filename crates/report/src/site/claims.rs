@@ -1,7 +1,7 @@
 //! What published benchmarks claimed, and what became of each claim here.
 
 use askama::Template;
-use tare_analysis::figures::several;
+use tare_load::units::several;
 
 use super::{
     RunEntry, Settings, SiteError,

@@ -1,6 +1,7 @@
 //! An experiment over time: its runs, and how the cost of each service moved from run to run on one machine.
 
 use std::fmt::Write;
+use tare_load::units::several;
 
 use super::{
     RunEntry, Settings, SiteError,
@@ -18,7 +19,6 @@ use crate::{
     write::File,
 };
 use askama::Template;
-use tare_analysis::figures::several;
 
 pub(super) fn page(experiment: &ExperimentRuns<'_>, settings: &Settings) -> Result<File, SiteError> {
     let newest = experiment.speaker();

@@ -1,8 +1,8 @@
 //! The first page: the answer of the run with the most services, how published claims fared, a card for each experiment.
 
 use askama::Template;
-use tare_analysis::figures::several;
 use tare_analysis::{estimate::Estimate, interleaved::RatioBound};
+use tare_load::units::several;
 
 use super::{
     RunEntry, Settings, SiteError,

@@ -1,7 +1,7 @@
 //! All services of a language.
 
 use askama::Template;
-use tare_analysis::figures::several;
+use tare_load::units::several;
 
 use super::{
     Settings, SiteError,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use tare_load::exchange::{BodyJudge, BodyShape, Exchange, Expected, ExpectedBody, Judged};
+use tare_load::exchange::{BodyJudge, Exchange, Expected, ExpectedBody, Judged};
 use tare_load::pattern::JsonPattern;
 
 use super::encoding::EncodedJudge;
@@ -17,13 +17,11 @@ use super::html::HtmlJudge;
 use super::placeholder::{Placeholder, Template, Values};
 use super::row_set::RowForm;
 use super::sequence::PartOfLoad;
-use super::{Answer, Ask, Body, BodyFraming, Contract, HeaderRule, Request};
+use super::{Answer, Ask, Body, BodyFraming, Contract, Request};
 
 const CHUNK_BYTES: usize = 16 * 1024;
 /// No more exchanges are made ahead once they take this.
 const AHEAD_BYTES_MAX: usize = 64 << 20;
-/// The longest body that a reference makes up.
-const EXAMPLE_BYTES_MAX: usize = 1 << 20;
 
 /// What is sent, with its placeholders filled.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -221,55 +219,6 @@ impl Contract {
         }
         exchanges
     }
-}
-
-/// The whole response that answers every request of the load, if there is exactly one such request and its answer has
-/// no placeholders. The reference sends it without reading the request.
-pub fn fixed_response(contract: &Contract) -> Option<Vec<u8>> {
-    if !contract.sequences.is_empty() {
-        return None;
-    }
-    let mut loaded = contract.loaded();
-    let (Some(request), None) = (loaded.next(), loaded.next()) else { return None };
-    let body = match &request.answer.body {
-        Body::Exact(template) | Body::Json(template) => template.fixed()?,
-        Body::Pattern { template, extra } => {
-            let pattern = serde_json::from_str(&template.fixed()?).ok()?;
-            JsonPattern::new(pattern, *extra).example().to_string()
-        }
-        Body::Shape(shape) => example(shape)?,
-        Body::Any => String::new(),
-        Body::Html(_) | Body::AnyRow(_) => return None,
-    };
-    let reason = match request.answer.status {
-        200 => "OK",
-        201 => "Created",
-        404 => "Not Found",
-        // Clients must not read it, so any other status goes without one.
-        _ => "",
-    };
-    let mut head = format!(
-        "HTTP/1.1 {} {reason}\r\nConnection: keep-alive\r\nContent-Length: {}\r\nServer: tare-raw-socket\r\n",
-        request.answer.status,
-        body.len()
-    );
-    if let Some(content_type) = &request.answer.content_type {
-        head.push_str(&format!("Content-Type: {content_type}\r\n"));
-    }
-    for (name, rule) in &request.answer.headers {
-        match (rule, rule.example()) {
-            (_, Some(value)) => head.push_str(&format!("{name}: {value}\r\n")),
-            (HeaderRule::Absent, None) => {}
-            (_, None) => return None,
-        }
-    }
-    Some(format!("{head}\r\n{body}").into_bytes())
-}
-
-/// A body that fits. None is looked for that matches a pattern.
-fn example(shape: &BodyShape) -> Option<String> {
-    let length = usize::try_from(*shape.bytes.start()).ok().filter(|length| *length <= EXAMPLE_BYTES_MAX)?;
-    shape.pattern.is_none().then(|| "x".repeat(length))
 }
 
 /// About what it takes in memory; the generator has the request once more.

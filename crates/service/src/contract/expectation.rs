@@ -1,6 +1,8 @@
 //! What a response may be where its exact value is not known: headers by presence or by a pattern, bodies by a pattern or by
 //! their length. From the file as it is written to values that make sense.
 
+use std::borrow::Cow;
+
 use tare_load::exchange::BodyShape;
 use tare_load::text_pattern::TextPattern;
 use toml::Spanned;
@@ -8,7 +10,7 @@ use toml::Spanned;
 use super::Body;
 use super::error::{Lowered, Problem};
 use super::file::{HeaderRuleFile, LengthRangeFile, ResponseFile, ResponseHeaders};
-use super::header::{header, header_name};
+use super::header::{header, header_name, is_field_value};
 use super::placeholder::Template;
 use super::plain_or::PlainOr;
 
@@ -36,12 +38,15 @@ impl HeaderRule {
         }
     }
 
-    /// A value that is accepted; absent where none is, or where one would have to be found.
-    pub(super) fn example(&self) -> Option<&str> {
+    /// A value that is accepted, if one is known.
+    pub(super) fn example(&self) -> Option<Cow<'_, str>> {
         match self {
-            HeaderRule::Exact(value) => Some(value),
-            HeaderRule::Present => Some("1"),
-            HeaderRule::Absent | HeaderRule::Matches(_) => None,
+            HeaderRule::Exact(value) => Some(value.into()),
+            HeaderRule::Present => Some("1".into()),
+            HeaderRule::Matches(pattern) => {
+                pattern.example().filter(|value| is_field_value(value)).map(Cow::from)
+            }
+            HeaderRule::Absent => None,
         }
     }
 }

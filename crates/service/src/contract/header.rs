@@ -13,10 +13,15 @@ pub(super) fn header(name: &Spanned<String>, value: &str) -> Lowered<()> {
     if RESERVED.contains(&text.to_ascii_lowercase().as_str()) {
         return Err((name.span().start, Problem::ReservedHeader { name: text.clone() }));
     }
-    if value.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
+    if !is_field_value(value) {
         return Err((name.span().start, Problem::Header { name: text.clone() }));
     }
     header_name(name)
+}
+
+/// Whether a value can stand in a header: without control characters.
+pub(super) fn is_field_value(value: &str) -> bool {
+    !value.bytes().any(|byte| byte.is_ascii_control())
 }
 
 /// The name of a header, whatever its value.

@@ -237,12 +237,18 @@ fn a_reference_has_a_response_only_where_one_request_has_one_answer() {
     let fixed = contract(&[request("/a", "body = \"Hi\"\ncontent-type = \"text/plain\"", "")]);
     assert_eq!(
         fixed_response(&fixed).map(|bytes| String::from_utf8(bytes).unwrap()).as_deref(),
-        Some(
+        Ok(
             "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\nServer: tare-raw-socket\r\nContent-Type: text/plain\r\n\r\nHi"
         )
     );
-    assert_eq!(fixed_response(&contract(&[request("/{{label.a}}", "body = \"{{label.a}}\"", "")])), None);
-    assert_eq!(fixed_response(&contract(&[request("/a", "", ""), request("/b", "", "")])), None);
+    assert_eq!(
+        fixed_response(&contract(&[request("/{{label.a}}", "body = \"{{label.a}}\"", "")])),
+        Err(NotFixed::DependsOnRequest)
+    );
+    assert_eq!(
+        fixed_response(&contract(&[request("/a", "", ""), request("/b", "", "")])),
+        Err(NotFixed::Requests(2))
+    );
 }
 
 /// A placeholder as written, and a pattern of what it may be filled with.

@@ -82,7 +82,7 @@ impl Workspace {
         contracts.extend(own.into_iter().flatten());
         contracts.values_mut().for_each(|contract| contract.enter_secrets(&secret));
         let names: Vec<&str> = contracts.keys().map(String::as_str).collect();
-        let fixed = contracts.values().filter(|contract| contract::fixed_response(contract).is_some());
+        let fixed = contracts.values().filter(|contract| contract::fixed_response(contract).is_ok());
         let raw_socket = RawSocket {
             program: program.to_owned(),
             contracts: fixed.map(|contract| contract.name.clone()).collect(),

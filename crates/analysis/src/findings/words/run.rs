@@ -1,12 +1,13 @@
 //! Findings of a run as a whole.
 
 use std::fmt;
+use tare_load::units::several;
 
 use super::{list, served_by_other, whole};
 use crate::{
     accounting::CpuAccounting,
     agents::{DiscardedSlices, UnequalAgents},
-    figures::{percent, several, time},
+    figures::{percent, time},
     findings::{KeptProcesses, NoBlock, PilotLoad, RunIssue, RunningRow, SlowLink},
     validity::Dropped,
 };
@@ -94,7 +95,7 @@ fn already_running(rows: &[RunningRow]) -> String {
 }
 
 fn no_block(found: &NoBlock) -> String {
-    let NoBlock { elapsed_seconds, pilots_seconds, pilots, slices } = found;
+    let NoBlock { elapsed_seconds, pilots_seconds, pilots, slices, is_interrupted } = found;
     let of = |pilot: &PilotLoad| {
         let silent = match pilot.silent_seconds {
             0.0 => String::new(),
@@ -103,10 +104,14 @@ fn no_block(found: &NoBlock) -> String {
         format!("{} {:.1} s of load{silent}", pilot.row, pilot.load_seconds)
     };
     let each: Vec<String> = pilots.iter().map(of).collect();
+    let end = match is_interrupted {
+        true => " until it was interrupted: resume it",
+        false => ": find out why it took so long, or give a longer --budget",
+    };
     let each = if each.is_empty() { String::new() } else { format!(" ({})", each.join(", ")) };
     format!(
         "no block has a round: of {elapsed_seconds:.1} s the pilots took {pilots_seconds:.1} s{each}, and the starts, warm-ups and \
-         {} of the first block {:.1} s: find out why it took so long, or give a longer --budget",
+         {} of the first block {:.1} s{end}",
         several(*slices, "slice"),
         (elapsed_seconds - pilots_seconds).max(0.0)
     )

@@ -4,6 +4,7 @@ mod output;
 mod stored;
 
 use std::{path::PathBuf, time::Duration};
+use tare_load::units::several;
 
 use anyhow::{bail, ensure};
 use tare_analysis::{
@@ -217,10 +218,11 @@ impl Search {
         let mut search = BisectionSearch::new(self.commits.len() - 1, ALPHA);
         let last = self.commits.len() - 1;
         tare_host::tell!(
-            "comparing {} and {}: {last} commits, about {} steps after this",
+            "comparing {} and {}: {}, about {} after this",
             self.question.good,
             self.question.bad,
-            search.bisection().steps_left()
+            several(last, "commit"),
+            several(search.bisection().steps_left(), "step")
         );
         let [good, bad] = self.ends.clone();
         let label = bad.label.clone();
@@ -247,10 +249,10 @@ impl Search {
         while let Some(Subject::Commit(place)) = search.next() {
             let (from, to) = search.bisection().ends();
             tare_host::tell!(
-                "step {} of about {}: {} commits left; measuring {}",
+                "step {} of about {}: {} left; measuring {}",
                 steps.len() + 1,
                 steps.len() + search.bisection().steps_left(),
-                to - from - 1,
+                several(to - from - 1, "commit"),
                 output::named(&self.commits[place])
             );
             let position = self.step(search, place);

@@ -5,9 +5,10 @@ use tare_analysis::{
     apart::Position,
     bisection::{Bisection, BisectionAnswer, BisectionSearch, Outcome as Judged},
     estimate::Estimate,
-    figures::{change, interval, parts, percent, several},
+    figures::{change, interval, parts, percent},
 };
 use tare_bench::{metric::Metric, plan::until};
+use tare_load::units::several;
 use tare_report::document::{Unit, Value};
 use tare_service::revisions::Commit;
 
@@ -30,8 +31,9 @@ fn short(commit: &Commit) -> &str {
 pub(super) fn planned(commits: &[Commit], steps: usize, more: &str) -> String {
     let lines: String = commits.iter().map(|commit| format!("  {}\n", named(commit))).collect();
     format!(
-        "{} commits after the good one; about {steps} steps, and one to compare the ends\n{more}{lines}",
-        commits.len() - 1,
+        "{} after the good one; about {}, and one to compare the ends\n{more}{lines}",
+        several(commits.len() - 1, "commit"),
+        several(steps, "step"),
     )
 }
 

@@ -2,14 +2,13 @@
 //! of the load. Pure: intervals in, sentences out.
 
 use std::time::Duration;
+use tare_load::units::several;
 
 use tare_analysis::{
     behaviour::memory::{Course, MemoryGrowth},
     figures::time,
 };
 use tare_load::{Interval, units::spell_duration};
-
-use super::plan::counted;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -58,7 +57,7 @@ impl FailureCourse {
             return None;
         }
         let [from, to, end, part] = [from_ns, to_ns, end_ns, to_ns - from_ns].map(|ns| time(ns as f64));
-        let (failures, is_last) = (counted(all, "failure"), last + 1 == self.0.len());
+        let (failures, is_last) = (several(all, "failure"), last + 1 == self.0.len());
         Some(match (first, is_last) {
             (0, _) => format!(
                 "all {failures} came in the first {part} of {end}, and none later: if the server was not ready for the load yet, \

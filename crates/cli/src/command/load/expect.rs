@@ -2,6 +2,7 @@
 //! contract. Under load nothing is learned any more.
 
 use std::{collections::BTreeMap, time::Duration};
+use tare_load::units::several;
 
 use anyhow::{Context, anyhow, bail, ensure};
 use tare_load::{Captured, Endpoint, Exchange, Expected, ExpectedBody, Statuses, http1::Response};
@@ -11,7 +12,6 @@ use tare_service::{
     probe,
 };
 
-use super::plan::counted;
 use crate::command::target::unanswered::Asker;
 
 /// From this status on an answer is right only if the user says so.
@@ -260,7 +260,7 @@ fn learn_one(exchange: &Exchange, answers: &[Response], rules: &Rules) -> anyhow
     let (body, required) = learn::in_common(&sent, answers, jiff::Timestamp::now());
     let check = match &required {
         Required::Body { bytes, .. } => {
-            let length = counted(*bytes as u64, "byte");
+            let length = several(*bytes, "byte");
             format!("every response is compared with the first one: status {status}, {length}")
         }
         Required::Status { .. } => format!("status {status} only: two answers differed"),
@@ -273,7 +273,7 @@ fn learn_one(exchange: &Exchange, answers: &[Response], rules: &Rules) -> anyhow
 fn redirect(name: &str, answer: &Response, rules: &Rules) -> Option<String> {
     let Redirect { status, location } = Redirect::of(answer).filter(|_| rules.status.is_none())?;
     let to = location.map(|to| format!(" to {to}")).unwrap_or_default();
-    let length = counted(answer.body.len() as u64, "byte");
+    let length = several(answer.body.len(), "byte");
     Some(format!(
         "{name} is answered with {status}, {length}: this loads a redirect{to}; name the URL it leads to, or use --expect-status \
          {status} if that is right"
@@ -362,7 +362,7 @@ fn described(answer: &Response) -> String {
     match answer.body.len() {
         0 => format!("status {} and no body", answer.status),
         count => {
-            let bytes = counted(count as u64, "byte");
+            let bytes = several(count, "byte");
             format!("status {} and {bytes} \"{}{more}\"", answer.status, shown.escape_ascii())
         }
     }

@@ -29,6 +29,7 @@ use std::{
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
+use tare_load::units::several;
 
 use anyhow::{Context, bail, ensure};
 use tare_agent::FleetReport;
@@ -183,7 +184,7 @@ impl Job {
     fn what(&self) -> String {
         let names = self.names();
         match &self.contract {
-            Some(name) => format!("contract {name} ({})", plan::counted(names.len() as u64, "request")),
+            Some(name) => format!("contract {name} ({})", several(names.len(), "request")),
             None if names.len() == 1 => self.exchanges[0].name.clone(),
             None => format!("{} and {} more", self.exchanges[0].name, names.len() - 1),
         }

@@ -1,6 +1,7 @@
 //! From words to values: what the generator is asked to do. Whatever contradicts itself is refused here.
 
 use std::time::Duration;
+use tare_load::units::several;
 
 use anyhow::ensure;
 use tare_load::{
@@ -102,36 +103,31 @@ pub(super) fn describe(
             format!("open loop, {} requests a second, {how}", arrivals.profile)
         }
     };
-    let mut words = vec![kind, counted(total as u64, "connection"), counted(threads as u64, "thread")];
+    let mut words = vec![kind, several(total, "connection"), several(threads, "thread")];
     if protocol.is_http2() {
-        words.push(format!("{} on each", counted(streams as u64, "stream")));
+        words.push(format!("{} on each", several(streams, "stream")));
     }
     if load.pipeline > 1 {
-        words.push(format!("{} in flight on each", counted(load.pipeline as u64, "request")));
+        words.push(format!("{} in flight on each", several(load.pipeline, "request")));
     }
     if let Some(count) = load.requests_per_connection {
-        words.push(format!("{} per connection", counted(count, "request")));
+        words.push(format!("{} per connection", several(count, "request")));
     }
     let within = spell_duration(load.stop.window());
     words.push(match load.stop.quota() {
         None => format!("for {within}"),
-        Some(Quota::Requests(count)) => format!("{} within {within}", counted(count, "request")),
+        Some(Quota::Requests(count)) => format!("{} within {within}", several(count, "request")),
         Some(Quota::RequestsEach(count)) => {
-            format!("{} by each connection within {within}", counted(count, "request"))
+            format!("{} by each connection within {within}", several(count, "request"))
         }
         Some(Quota::Connections(count)) => {
-            format!("{} in all within {within}", counted(count, "connection"))
+            format!("{} in all within {within}", several(count, "connection"))
         }
     });
     if protocol != Protocol::Http1 {
         words.insert(0, protocol.name().to_owned());
     }
     words.join(", ")
-}
-
-pub(super) fn counted(count: u64, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{plural}")
 }
 
 /// A generator that polls takes a whole CPU. The server is a stranger here, and may need all of them, so by default the generator

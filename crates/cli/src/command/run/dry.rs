@@ -1,11 +1,9 @@
 //! `--dry-run`: the complete list of what would be done.
 
 use std::time::Duration;
+use tare_load::units::several;
 
-use tare_analysis::{
-    expected::{BLOCKS_ENOUGH, BLOCKS_FEW},
-    figures::several,
-};
+use tare_analysis::expected::{BLOCKS_ENOUGH, BLOCKS_FEW};
 use tare_bench::{
     plan::{Order, Plan, Until},
     slo::SloPlan,
@@ -136,7 +134,7 @@ fn interleaved(plan: &Plan) -> String {
     let (interleaved, under_each) =
         if plan.loads().len() > 1 { ("s, interleaved", " under each load") } else { ("", "") };
     format!(
-        "{}contract    {}\nload        closed loop{interleaved}, {} connections{}, {}\n\
+        "{}contract    {}\nload        closed loop{interleaved}, {}{}, {}\n\
          {}{}\
          a block     fresh start and {} ms of warm-up of each service, then {} slices of {} ms each{under_each}, in random \
          order\n\
@@ -144,7 +142,7 @@ fn interleaved(plan: &Plan) -> String {
          {}measuring   {} in all\n",
         head(plan),
         plan.contract(),
-        plan.loads().iter().map(|load| load.connections.to_string()).collect::<Vec<_>>().join(", "),
+        connections(plan),
         plan.points[0].connection_use.describe(plan.load().connections),
         generator_threads(plan),
         settings(plan),
@@ -160,6 +158,12 @@ fn interleaved(plan: &Plan) -> String {
         [known::needed(plan), known::expected(plan)].into_iter().flatten().collect::<String>(),
         expected(plan),
     )
+}
+
+fn connections(plan: &Plan) -> String {
+    let numbers: Vec<String> = plan.loads().iter().map(|load| load.connections.to_string()).collect();
+    let plural = if numbers == ["1"] { "" } else { "s" };
+    format!("{} connection{plural}", numbers.join(", "))
 }
 
 fn slices(plan: &Plan) -> String {

@@ -1,9 +1,9 @@
 //! Why a server has no answer, with what can help: of every command that asks one, in the words of its options.
 
 use std::time::Duration;
+use tare_load::units::several;
 
 use anyhow::anyhow;
-use tare_analysis::figures::several;
 use tare_load::{
     Endpoint, OpenError, Protocol, TlsClient, TlsError, TlsObstacle, TlsVersion,
     http1::{Malformed, ParseError, Progress},

@@ -182,7 +182,7 @@ fn a_comparison_is_effects_and_bounds_at_the_last_look() {
     let mut model = Model::new(&head, &block(0, &rows));
     let view = model.view(Duration::ZERO);
     assert!(view.place.ends_with("; next look after block 12"), "{}", view.place);
-    assert_eq!(view.answer, "1 blocks say nothing yet: the first look is after 12");
+    assert_eq!(view.answer, "the first look is after 12 blocks, and nothing is said before it");
     (1..12).for_each(|number| record(&mut model, block(number, &rows)));
     record(&mut model, [begins(12, &rows)]);
     model.compute();

@@ -1,7 +1,7 @@
 //! The answer in a sentence, and what a reader must know to believe it.
 
 use tare_analysis::{
-    figures::{self, percent, several},
+    figures::{self, percent},
     history::{
         changes::Change,
         comparable::{Difference, Weight},
@@ -11,6 +11,7 @@ use tare_analysis::{
     },
 };
 use tare_bench::metric::Metric;
+use tare_load::units::several;
 
 use crate::{
     document::{Status, Unit},

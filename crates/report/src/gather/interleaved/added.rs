@@ -1,8 +1,9 @@
 //! What TLS and HTTP/2 add to the cost of a request, service by service.
 
-use tare_analysis::{estimate::Estimate, figures::several, interleaved::AddedCost, loads::AtLoad};
+use tare_analysis::{estimate::Estimate, interleaved::AddedCost, loads::AtLoad};
 use tare_bench::folder::StoredRun;
 use tare_load::Protocol;
+use tare_load::units::several;
 
 use crate::{
     document::{Chart, Scale, Section, Shape, Unit},

@@ -2,9 +2,10 @@
 
 use tare_analysis::{
     agents::{AgentSummary, summaries},
-    figures::{several, time},
+    figures::time,
 };
 use tare_bench::folder::StoredRun;
+use tare_load::units::several;
 
 use crate::document::Fact;
 

@@ -4,12 +4,13 @@ use tare_analysis::{
     findings::{Issue, RowIssue},
     interleaved::{
         Ranks, Report, Role, RowReport, State,
-        figures::{rate, several, time},
+        figures::{rate, time},
     },
     loads::AtLoad,
     verdict::{Question, Verdict},
 };
 use tare_bench::{metric::Metric, record::Ending};
+use tare_load::units::several;
 use tare_service::catalogue::Style;
 
 use crate::{
@@ -25,8 +26,9 @@ pub(crate) fn answer(report: &Report) -> String {
         [only] => alone(only, report),
         all => match report.ranks.as_ref().filter(|ranks| ranks.are_known()) {
             Some(ranks) => {
-                let doubt = not_valid(report).map(|rows| format!(". {rows}")).unwrap_or_default();
-                first(ranks, report) + &without_figures(without_a_place(ranks, report)) + &doubt
+                let lacking = [not_valid(report), throughput_not_valid(report)];
+                let lacking: String = lacking.into_iter().flatten().map(|rows| format!(". {rows}")).collect();
+                first(ranks, report) + &without_figures(without_a_place(ranks, report)) + &lacking
             }
             None => without_order(all, report),
         },
@@ -146,7 +148,8 @@ fn lead(ranks: &Ranks, report: &Report, labels: &[&str], noun: &str) -> String {
     let behind: Vec<&str> = behind.into_iter().map(|place| labels[place]).collect();
     let shown = top.iter().find(|label| **label != report.reference).unwrap_or(&top[0]);
     let told = figures_of(report, shown, ranks.by);
-    let is = if not_valid(report).is_some() { "seems to be" } else { "is" };
+    let is =
+        if report.rows.iter().any(|row| row.verdict() == Verdict::Invalid) { "seems to be" } else { "is" };
     let lead = match top.as_slice() {
         [only] if labels.len() == 1 => return format!("The {} {only} has {told}", noun),
         [only] => format!("The {best} {} {is} {only}, with {told}", noun),
@@ -158,11 +161,19 @@ fn lead(ranks: &Ranks, report: &Report, labels: &[&str], noun: &str) -> String {
     format!("{lead}{}", others(report, &behind, ranks.by))
 }
 
-/// `3 of 8 rows are not valid`: with them the order could be another one. Absent if all are.
+/// `3 of 8 rows are not valid`. Absent if all are.
 fn not_valid(report: &Report) -> Option<String> {
-    let count = report.rows.iter().filter(|row| row.verdict() == Verdict::Invalid).count();
+    let count = report.rows.iter().filter(|row| matches!(row.state, State::Invalid(_))).count();
     let are = if count == 1 { "is" } else { "are" };
     (count > 0).then(|| format!("{count} of {} {are} not valid", several(report.rows.len(), "row")))
+}
+
+/// `The throughput of 3 of 8 rows is not valid`: their CPU time is.
+fn throughput_not_valid(report: &Report) -> Option<String> {
+    let has_cpu_alone = |row: &&RowReport| row.state == State::Measured && row.throughput_finding.is_some();
+    let count = report.rows.iter().filter(has_cpu_alone).count();
+    (count > 0)
+        .then(|| format!("The throughput of {count} of {} is not valid", several(report.rows.len(), "row")))
 }
 
 /// `. The 9 others have from 1.49x (axum) to 48.6x (flask)`.

@@ -2,9 +2,9 @@
 
 use tare_analysis::{
     estimate::Estimate,
-    figures::several,
     interleaved::{AtThreads, FittedLaw, Scaling, State},
 };
+use tare_load::units::several;
 use tare_stats::scalability::Peak;
 
 use crate::{

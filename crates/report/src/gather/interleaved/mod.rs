@@ -20,6 +20,7 @@ mod versions;
 mod wire;
 
 use std::path::Path;
+use tare_load::units::several;
 
 use tare_analysis::{
     figures,
@@ -63,7 +64,7 @@ pub(crate) fn document(kept: &StoredRun, loads: &[AtLoad], run: &Path) -> Docume
     if let Some(answer) = versions::answer(&first, status).or(of_cores).or(of_protocols) {
         document.answer = answer;
     }
-    let blocks = figures::several(report.blocks, "block");
+    let blocks = several(report.blocks, "block");
     document.answer = as_far_as_it_went(status, &blocks, &document.answer);
     if let Some(wrong) = answer::wrong_answers(loads) {
         document.answer = format!("{wrong} {}", document.answer);

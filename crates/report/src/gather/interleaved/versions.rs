@@ -1,10 +1,11 @@
 //! Versions of one service: what each costs, and where that changed.
 
 use tare_analysis::{
-    figures::{percent, several},
+    figures::percent,
     versions::{self, Version, Versions},
 };
 use tare_bench::folder::StoredRun;
+use tare_load::units::several;
 
 use crate::{
     document::{Chart, Scale, Section, Shape, Status, Unit},

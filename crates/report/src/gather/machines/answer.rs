@@ -1,9 +1,10 @@
 //! The answer in a sentence or two.
 
 use tare_analysis::{
-    figures::{parts, percent, several},
+    figures::{parts, percent},
     machines::{Agreement, Merged, PooledRatio, PooledRow, RatioMetric},
 };
+use tare_load::units::several;
 
 use crate::document::Unit;
 

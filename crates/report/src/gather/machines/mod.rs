@@ -11,10 +11,10 @@ mod ratios;
 mod spread;
 
 use std::path::PathBuf;
+use tare_load::units::several;
 
 use tare_analysis::{
     checks::Check,
-    figures::several,
     history::comparable::{Difference, Weight},
     machines::{Identity, MergeError, Merged, bundle::FoundBundles},
     verdict::Verdict,

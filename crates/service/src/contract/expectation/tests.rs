@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use tare_load::exchange::ExpectedBody;
 
-use crate::contract::{Contract, ContractError, fixed_response};
+use crate::contract::{Contract, ContractError, NotFixed, fixed_response};
 
 /// A contract whose response has these lines; they begin in line 10.
 fn with(response: &str) -> Result<Contract, ContractError> {
@@ -104,7 +104,14 @@ fn a_reference_answers_what_has_an_example() {
         shaped.contains("\r\nA: 1\r\n") && !shaped.contains("\r\nB:") && shaped.ends_with("\r\n\r\nxxx"),
         "{shaped}"
     );
-    assert_eq!(response("matches = 'a+'"), None, "a text that matches would have to be found");
-    assert_eq!(response("headers = { A = { matches = 'a+' } }"), None);
-    assert_eq!(response("length = 100000000"), None, "it would be kept in memory");
+    assert!(response("matches = 'it is [0-9]{2}:[0-9]{2}'").unwrap().ends_with("\r\n\r\nit is 00:00"));
+    assert!(response("headers = { A = { matches = 'a+' } }").unwrap().contains("\r\nA: a\r\n"));
+    for (lines, why) in [
+        ("matches = '[^\\s\\S]'", "nothing matches"),
+        ("matches = 'a+'\nlength = 2", "the shortest that matches is too short"),
+        ("headers = { A = { matches = '\\x01' } }", "no header may have such a value"),
+        ("length = 100000000", "it would be kept in memory"),
+    ] {
+        assert_eq!(response(lines), Err(NotFixed::NoExample), "{lines}: {why}");
+    }
 }

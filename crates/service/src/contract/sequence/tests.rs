@@ -3,7 +3,7 @@ use std::path::Path;
 use tare_load::http1::{Response, parse_response};
 
 use super::*;
-use crate::contract::ContractError;
+use crate::contract::{ContractError, NotFixed, fixed_response};
 
 const BEGIN: &str = "format = \"1.1\"\nname = \"s\"\ntitle = \"t\"\n";
 const LOGIN: &str = "[[request]]\nname = \"login\"\nmethod = \"POST\"\npath = \"/login\"\nbody = \"{{label.user}}\"\n\
@@ -79,7 +79,7 @@ fn what_can_be_asked_alone() {
     let narrowed = contract.narrowed(&["health".to_owned()]).unwrap();
     assert_eq!(narrowed.loaded().map(|request| request.name.as_str()).collect::<Vec<_>>(), ["health"]);
     assert_eq!(contract.narrowed(&["profile".to_owned()]), None, "a step has no place without its sequence");
-    assert_eq!(super::super::fixed_response(&contract), None);
+    assert_eq!(fixed_response(&contract), Err(NotFixed::Sequence));
 }
 
 #[test]

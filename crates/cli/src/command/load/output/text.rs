@@ -2,6 +2,7 @@
 
 mod fleet;
 
+use tare_load::units::several;
 use tare_load::{
     Failure, Failures, Handshakes, Histogram, Measures, Sample, Schedule, Settings, Statuses, Tally,
     tally::SAMPLE_BYTES_MAX,
@@ -14,7 +15,7 @@ use super::{
     figures::{bytes, percent, rate, time},
     histogram, printable, verdict,
 };
-use crate::command::load::plan::{counted, describe};
+use crate::command::load::plan::describe;
 
 /// Width of what a line begins with.
 const LABEL: usize = 12;
@@ -67,7 +68,7 @@ fn head(result: &LoadResult<'_>) -> String {
     let mut out = printable(&result.asked) + "\n";
     out += &format!("{load}; driver {}\n", report.driver.kind.name());
     for (negotiated, connections) in report.handshakes.iter().flat_map(|handshakes| &handshakes.negotiated) {
-        out += &format!("negotiated: {negotiated} ({})\n", counted(*connections, "connection"));
+        out += &format!("negotiated: {negotiated} ({})\n", several(*connections, "connection"));
     }
     out += &format!("checked: {}\n", printable(&result.check));
     if report.interrupted {

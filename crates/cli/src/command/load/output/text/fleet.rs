@@ -12,11 +12,11 @@ use super::{
     },
     ABSENT, line, quantile,
 };
-use crate::command::load::plan::counted as number_of;
+use tare_load::units::several;
 
 /// The lines beside the rates.
 pub(super) fn lines(fleet: &FleetReport, load: &Load) -> String {
-    let agents = number_of(fleet.rows.len() as u64, "agent");
+    let agents = several(fleet.rows.len() as u64, "agent");
     let of = time(load.stop.window().as_nanos() as f64);
     let counted = match &fleet.counted {
         Some(window) => format!(
