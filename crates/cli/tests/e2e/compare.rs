@@ -30,10 +30,10 @@ fn figure(found: &Value, metric: &str) -> Value {
 #[test]
 fn one_that_burns_cpu_fails_and_the_run_keeps_the_verdict() {
     let workspace = workspace(&[("honest", "correct"), ("slow", "burns-cpu")]);
-    let ended = compare(&workspace, &["honest", "slow", "--seed", "7"]).expect(3);
-    // Where others take CPU time, one block more may be needed.
+    let ended = compare(&workspace, &["honest", "slow", "--seed", "7", "--delta", "50%"]).expect(3);
+    // Where others take CPU time, the interval may lie above 50% at a later look only.
     let is_verdict = |looks: usize| {
-        ended.stdout.contains(&format!("\nFAIL after {looks} blocks: worse by 3% or more in "))
+        ended.stdout.contains(&format!("\nFAIL after {looks} blocks: worse by 50% or more in "))
     };
     assert!([4, 5, 6, 9, 12].into_iter().any(is_verdict), "{ended}");
     assert!(ended.line("CPU/request").contains("  fail  "), "{ended}");
@@ -47,9 +47,7 @@ fn one_that_burns_cpu_fails_and_the_run_keeps_the_verdict() {
     let found = shown(&["--json"]).json();
     assert_eq!(found, serde_json::from_str::<Value>(&kept("report.json")).unwrap());
     let cpu = figure(&found, "CPU/request");
-    // How wide the interval is depends on what others do.
-    let is_above = |end: &str, least: f64| cpu[end].as_f64().unwrap() > least;
-    assert!(is_above("ratio", 1.5) && is_above("ratio_low", 1.03), "{found}");
+    assert!(cpu["ratio_low"].as_f64().unwrap() > 1.5, "{found}");
     assert!(fact(&found, "Took").ends_with(": the question was answered"), "{found}");
     assert_eq!(fact(&found, "Contract"), "hello");
     // Related to another row it is a table of two services, and no comparison.

@@ -33,9 +33,24 @@ pub enum AskError {
     #[error(transparent)]
     Tls(#[from] Box<TlsError>),
     #[error("HTTP/2: {0}")]
-    Http2(Box<str>),
+    Http2(#[from] Http2Error),
     #[error(transparent)]
     NotHttp2(#[from] NotHttp2),
+}
+
+/// What went wrong between two that speak HTTP/2. Codes are those of RFC 9113, section 7, such as `PROTOCOL_ERROR`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Http2Error {
+    #[error("the server sent what RFC 9113 forbids, or too much of what it allows: {0}")]
+    Refused(Box<str>),
+    #[error("the server ended the request by RST_STREAM with {0}")]
+    Reset(Box<str>),
+    #[error("the server ended the connection by GOAWAY with {0}")]
+    GoAway(Box<str>),
+    #[error("the request has no form in HTTP/2")]
+    Request,
+    #[error("{0}")]
+    Other(Box<str>),
 }
 
 /// What came in the place of the first frame of HTTP/2.

@@ -25,7 +25,9 @@ use tare_load::{
 };
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::{ANSWER_BYTES_MAX, AskError, Channel, ClientConnection, Deadline, NotHttp2, translate};
+use super::{
+    ANSWER_BYTES_MAX, AskError, Channel, ClientConnection, Deadline, Http2Error, NotHttp2, translate,
+};
 
 type Data = Cursor<Vec<u8>>;
 
@@ -78,8 +80,7 @@ impl Http2Connection {
     /// # Errors
     /// The connection has ended, or no stream may be opened by the deadline.
     pub(crate) fn send(&mut self, bytes: &[u8], deadline: Deadline) -> Result<Awaited, AskError> {
-        let (request, body) = translate::request(bytes, self.scheme)
-            .ok_or_else(|| AskError::Http2("the request has no form in HTTP/2".into()))?;
+        let (request, body) = translate::request(bytes, self.scheme).ok_or(Http2Error::Request)?;
         let Http2Connection { wire, connection, sender, .. } = self;
         let ready = wire.until(deadline, |context| {
             let ended = Pin::new(&mut *connection).poll(context);
@@ -191,10 +192,18 @@ fn length(head: &Parts) -> Option<u64> {
 
 /// An error of `h2`: of the connection below it, or of what came over it.
 fn failed(error: &h2::Error) -> AskError {
-    match error.get_io() {
-        Some(io) => AskError::Io(io::Error::new(io.kind(), io.to_string())),
-        None => AskError::Http2(error.to_string().into()),
+    if let Some(io) = error.get_io() {
+        return AskError::Io(io::Error::new(io.kind(), io.to_string()));
     }
+    let Some(code) = error.reason().map(|reason| format!("{reason:?}").into_boxed_str()) else {
+        return Http2Error::Other(error.to_string().into()).into();
+    };
+    let error = match (error.is_remote(), error.is_reset()) {
+        (false, _) => Http2Error::Refused(code),
+        (true, true) => Http2Error::Reset(code),
+        (true, false) => Http2Error::GoAway(code),
+    };
+    error.into()
 }
 
 /// The connection as `h2` reads and writes it.

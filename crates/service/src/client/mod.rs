@@ -36,7 +36,7 @@ use tare_load::{
 };
 
 pub use channel::{Channel, Trusts};
-pub use error::{AskError, NotHttp2};
+pub use error::{AskError, Http2Error, NotHttp2};
 pub(crate) use http2::{Awaited, Http2Connection};
 pub use spoken::Spoken;
 pub use tls::Secured;
