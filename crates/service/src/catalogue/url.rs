@@ -17,9 +17,10 @@ impl Catalogue {
     }
 }
 
-/// Whether a word of the user is the URL of a server, and not the name of a service.
+/// Whether a word of the user is meant as the URL of a server, and not as the name of a service or as a command. It may be wrong.
 pub fn is_url(word: &str) -> bool {
-    word.contains("://") && !word.contains(char::is_whitespace)
+    let is_of_http = word.starts_with("http://") || word.starts_with("https://");
+    is_of_http || word.contains("://") && !word.contains(char::is_whitespace)
 }
 
 fn service(id: &str, running: Running) -> Service {
@@ -46,6 +47,7 @@ mod tests {
     #[test]
     fn a_url_is_no_command_and_no_folder() {
         assert!(is_url("http://127.0.0.1:3000") && is_url("http://[::1]:80/a?b@2") && is_url("https://x"));
+        assert!(is_url("http://127.0.0.1/a b") && is_url("unix://x"), "they are refused as what they are meant as");
         assert!(!is_url("./a") && !is_url("hyper") && !is_url("curl http://127.0.0.1/"));
     }
 }
