@@ -366,19 +366,11 @@ pub(crate) mod tests {
         total.in_flight_ns = latencies_ns.iter().map(|ns| u128::from(*ns)).sum();
         total.in_flight_ns_answered = total.in_flight_ns;
         RunReport {
-            window_ns: 1_000_000_000,
-            elapsed_ns: 1_000_000_000,
-            total,
             generator_cpu_ns: 300_000_000,
-            generator_polled_ns: 0,
-            threads: 1,
             driver: ChosenDriver { kind: DriverKind::Epoll, reason: Some("why".to_owned()) },
-            interrupted: false,
-            gone_since_ns: None,
-            first_failure: None,
             answered_by_name: [("hello".to_owned(), count)].into(),
-            handshakes: None,
             aligned: Some(AlignedRun { late_ns: 5_000, answered_at: vec![0, count / 2, count] }),
+            ..RunReport::usual(1_000_000_000, total)
         }
     }
 

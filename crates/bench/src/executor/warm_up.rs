@@ -93,29 +93,15 @@ fn fell_silent(report: &RunReport) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use tare_load::{ChosenDriver, DriverKind, Measures, Tally};
+    use tare_load::{Measures, Tally};
 
     use super::*;
 
     #[test]
     fn a_service_that_stops_in_its_warm_up_fell_silent() {
-        let report = |answered, answered_in_window, in_flight| RunReport {
-            window_ns: 1,
-            elapsed_ns: 1,
-            total: Measures {
-                tally: Tally { answered, answered_in_window, in_flight, ..Tally::default() },
-                ..Measures::default()
-            },
-            answered_by_name: [].into(),
-            generator_cpu_ns: 0,
-            generator_polled_ns: 0,
-            threads: 1,
-            driver: ChosenDriver { kind: DriverKind::Epoll, reason: None },
-            interrupted: false,
-            gone_since_ns: None,
-            first_failure: None,
-            handshakes: None,
-            aligned: None,
+        let report = |answered, answered_in_window, in_flight| {
+            let tally = Tally { answered, answered_in_window, in_flight, ..Tally::default() };
+            RunReport::usual(1, Measures { tally, ..Measures::default() })
         };
         assert!(fell_silent(&report(0, 0, 0)) && fell_silent(&report(900, 900, 16)));
         assert!(!fell_silent(&report(900, 890, 0)), "the last answers came in the drain");

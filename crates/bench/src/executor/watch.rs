@@ -66,7 +66,7 @@ impl LoadWatch {
 mod tests {
     use super::*;
     use crate::{fixture, plan::LoadSpec};
-    use tare_load::{ChosenDriver, DriverKind, Failure, Measures};
+    use tare_load::{Failure, Measures};
 
     const SECOND_NS: u64 = 1_000_000_000;
 
@@ -86,21 +86,7 @@ mod tests {
     fn report(elapsed_ns: u64, answered: u64) -> RunReport {
         let mut total = Measures::default();
         total.tally.answered = answered;
-        RunReport {
-            window_ns: elapsed_ns,
-            elapsed_ns,
-            total,
-            answered_by_name: [].into(),
-            generator_cpu_ns: 0,
-            generator_polled_ns: 0,
-            threads: 1,
-            driver: ChosenDriver { kind: DriverKind::Epoll, reason: None },
-            interrupted: false,
-            gone_since_ns: None,
-            first_failure: None,
-            handshakes: None,
-            aligned: None,
-        }
+        RunReport::usual(elapsed_ns, total)
     }
 
     #[test]

@@ -5,7 +5,7 @@ use tare_agent::{
     merge::{AgentEnd, Timing, merge},
     tails::Tails,
 };
-use tare_load::{AlignedRun, ChosenDriver, DriverKind, Failure, Limits, Measures, RunReport};
+use tare_load::{AlignedRun, Failure, Limits, Measures, RunReport};
 
 use super::*;
 use crate::{
@@ -32,21 +32,13 @@ fn report(answered: u64) -> RunReport {
     total.in_flight_ns_answered = total.in_flight_ns;
     RunReport {
         window_ns: 1_000 * MS,
-        elapsed_ns: 1_001 * MS,
-        total,
         answered_by_name: BTreeMap::from([("a".to_owned(), answered)]),
         generator_cpu_ns: 300 * MS,
-        generator_polled_ns: 0,
-        threads: 1,
-        driver: ChosenDriver { kind: DriverKind::Epoll, reason: None },
-        interrupted: false,
-        gone_since_ns: None,
-        first_failure: None,
-        handshakes: None,
         aligned: Some(AlignedRun {
             late_ns: 21_000,
             answered_at: vec![answered / 100, answered / 2, answered - answered / 100],
         }),
+        ..RunReport::usual(1_001 * MS, total)
     }
 }
 

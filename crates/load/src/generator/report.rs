@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::measures::Measures;
-use crate::driver::ChosenDriver;
+use crate::driver::{ChosenDriver, DriverKind};
 use crate::negotiated::Handshakes;
 use crate::tally::Sample;
 
@@ -60,6 +60,26 @@ impl AlignedRun {
 }
 
 impl RunReport {
+    /// One thread over epoll measured this in the whole of its time, and nothing was unusual: tests name what differs.
+    #[must_use]
+    pub fn usual(elapsed_ns: u64, total: Measures) -> RunReport {
+        RunReport {
+            window_ns: elapsed_ns,
+            elapsed_ns,
+            total,
+            answered_by_name: BTreeMap::new(),
+            generator_cpu_ns: 0,
+            generator_polled_ns: 0,
+            threads: 1,
+            driver: ChosenDriver { kind: DriverKind::Epoll, reason: None },
+            interrupted: false,
+            gone_since_ns: None,
+            first_failure: None,
+            handshakes: None,
+            aligned: None,
+        }
+    }
+
     /// Answers per second of the window.
     #[must_use]
     pub fn answers_per_s(&self) -> f64 {

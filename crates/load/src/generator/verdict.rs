@@ -260,7 +260,6 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::driver::{ChosenDriver, DriverKind};
     use crate::stop::Stop;
     use crate::tally::Tally;
 
@@ -274,21 +273,7 @@ mod tests {
         for _ in 0..10_000 {
             total.latency.record(1_000_000);
         }
-        RunReport {
-            window_ns: 1_000_000_000,
-            elapsed_ns: 1_000_000_000,
-            total,
-            answered_by_name: [].into(),
-            generator_cpu_ns: 500_000_000,
-            generator_polled_ns: 0,
-            threads: 1,
-            driver: ChosenDriver { kind: DriverKind::Epoll, reason: None },
-            interrupted: false,
-            gone_since_ns: None,
-            first_failure: None,
-            handshakes: None,
-            aligned: None,
-        }
+        RunReport { generator_cpu_ns: 500_000_000, ..RunReport::usual(1_000_000_000, total) }
     }
 
     fn names(change: impl FnOnce(&mut RunReport)) -> Vec<&'static str> {

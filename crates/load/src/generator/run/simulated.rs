@@ -7,14 +7,13 @@ use std::collections::{BinaryHeap, VecDeque};
 use proptest::prelude::*;
 
 use super::ledger::Ledger;
-use crate::driver::{ChosenDriver, DriverKind};
 use crate::generator::connection::Stamp;
 use crate::generator::report::RunReport;
 use crate::generator::verdict::{Doubt, Limits, evaluate};
 use crate::tally::Failure;
 
 const MS: u64 = 1_000_000;
-/// From a connection that ended to the next in its place.
+/// The time from the end of a connection to the next one in its place.
 const RECONNECT_NS: u64 = MS / 10;
 /// What a wrong engine loses: one part of this many.
 const LOST_OF: u64 = 20;
@@ -97,7 +96,7 @@ struct Simulation<'a> {
     ledger: Ledger,
     events: BinaryHeap<Reverse<(u64, SimulatedEvent)>>,
     slots: Vec<SimulatedSlot>,
-    /// Of the one worker of [`Manner::OneAtATime`].
+    /// When the one worker of [`Manner::OneAtATime`] is free again.
     works_until_ns: u64,
     /// Instants of an open loop that wait for a connection.
     waiting: VecDeque<u64>,
@@ -300,21 +299,7 @@ impl Simulation<'_> {
             Fault::InFlight => total.in_flight_ns -= total.in_flight_ns / u128::from(LOST_OF),
             _ => {}
         }
-        RunReport {
-            window_ns: self.case.window_ns,
-            elapsed_ns: end_ns,
-            total,
-            answered_by_name: [].into(),
-            generator_cpu_ns: 0,
-            generator_polled_ns: 0,
-            threads: 1,
-            driver: ChosenDriver { kind: DriverKind::Epoll, reason: None },
-            interrupted: false,
-            gone_since_ns: None,
-            first_failure: None,
-            handshakes: None,
-            aligned: None,
-        }
+        RunReport { window_ns: self.case.window_ns, ..RunReport::usual(end_ns, total) }
     }
 }
 

@@ -269,18 +269,8 @@ impl Case {
     fn of(name: &'static str, load: Load) -> Case {
         let report = RunReport {
             window_ns: 10 * S,
-            elapsed_ns: 10 * S + 300_000,
-            total: Measures::default(),
-            answered_by_name: [].into(),
-            generator_cpu_ns: 0,
-            generator_polled_ns: 0,
-            threads: 1,
             driver: ChosenDriver { kind: DriverKind::IoUring, reason: None },
-            interrupted: false,
-            gone_since_ns: None,
-            first_failure: None,
-            handshakes: None,
-            aligned: None,
+            ..RunReport::usual(10 * S + 300_000, Measures::default())
         };
         let settings = Settings {
             cpus: vec![1],
