@@ -4,7 +4,7 @@
 use tare_bench::plan::{Plan, Spread, Until};
 use tare_stats::expected::Planned;
 
-/// Of fewer blocks there is no interval, or one that says little.
+/// Fewer blocks give no interval, or one that says little.
 pub const BLOCKS_FEW: usize = 5;
 /// From this number of blocks on it says something.
 pub const BLOCKS_ENOUGH: usize = 12;

@@ -152,7 +152,7 @@ impl Rule {
         Rule::Spread,
     ];
 
-    /// Of the gravest doubt that rests on it.
+    /// How grave the gravest doubt is that rests on it.
     pub fn weight(self) -> Weight {
         match self {
             Rule::Sign | Rule::Order | Rule::LittleAbove | Rule::CpuTime => Weight::CannotBeTrue,
@@ -201,12 +201,12 @@ impl Doubt {
 }
 
 impl Audit {
-    /// Of the gravest doubt.
+    /// How grave the gravest doubt is.
     pub fn weight(&self) -> Option<Weight> {
         self.findings.iter().map(|finding| finding.doubt.weight()).min()
     }
 
-    /// Of the gravest doubt that rests on a rule.
+    /// How grave the gravest doubt is that rests on a rule.
     pub fn weight_of(&self, rule: Rule) -> Option<Weight> {
         let of_rule = self.findings.iter().filter(|finding| finding.doubt.rule() == rule);
         of_rule.map(|finding| finding.doubt.weight()).min()

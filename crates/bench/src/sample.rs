@@ -192,7 +192,7 @@ pub struct HostUsage {
     /// error of its accounting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub foreign_cpu_ns: Option<i64>,
-    /// What other processes did before it and meanwhile, of a server that ran already and was found by its port.
+    /// What other processes did before it and meanwhile, if the server ran already and was found by its port.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub others: Option<Others>,
     /// What the CPUs of both did, as the kernel counts it.
@@ -235,7 +235,7 @@ pub struct CpuByMode {
 pub struct Others {
     pub pause: TakenByOthers,
     pub load: TakenByOthers,
-    /// Those of the ones seen at its end that took most in addition to what they took in the pause.
+    /// The processes seen at its end that took most in addition to what they took in the pause.
     pub busiest: Vec<Other>,
 }
 
@@ -457,7 +457,7 @@ impl LoadResult {
     }
 }
 
-/// Of a percentage, the division has left a float that is next to it.
+/// The division by which a percentage was made leaves a float that is next to it.
 fn is_same(one: f64, other: f64) -> bool {
     (one - other).abs() < 1e-9
 }

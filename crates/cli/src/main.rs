@@ -143,7 +143,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// Of a command that there is not, the nearest one is the tip: clap names all that are a little like it, the least like first.
+/// The tip names the one command that is nearest to a word that is none: clap names all that are a little like it, the least like first.
 fn suggest_nearest(error: &mut clap::Error) {
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand) else { return };
     let cli = Cli::command();

@@ -122,7 +122,7 @@ impl Times {
         cpus.iter().map(of_cpu).try_fold(Times::default(), |sum, times| Some(sum.plus(&times?)))
     }
 
-    /// Of all CPUs of the machine.
+    /// The times of all CPUs of the machine together.
     pub(crate) fn of_machine() -> Option<Times> {
         let stat = std::fs::read_to_string("/proc/stat").ok()?;
         Times::of_line(stat.lines().find_map(|line| line.strip_prefix("cpu "))?)

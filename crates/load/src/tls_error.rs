@@ -67,7 +67,7 @@ pub enum TlsError {
     Name(String),
 }
 
-/// What stands in the way of a connection, of those things that whoever connects can change.
+/// What stands in the way of a connection, if whoever connects can change it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TlsObstacle {
     /// The port speaks no TLS, as its first bytes show.

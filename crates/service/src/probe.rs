@@ -13,8 +13,8 @@ use crate::{
     verify::{difference, quote},
 };
 
-/// What servers answer while they start, or what stands before them: Too Early, Too Many Requests, Bad Gateway, Service Unavailable
-/// and Gateway Timeout.
+/// The statuses of servers that start, and of gateways before them: Too Early, Too Many Requests, Bad Gateway, Service Unavailable and
+/// Gateway Timeout.
 const STARTING: [u16; 5] = [425, 429, 502, 503, 504];
 
 /// How long a port is asked what it speaks.

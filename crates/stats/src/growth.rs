@@ -5,7 +5,7 @@
 
 /// A course with fewer points says nothing.
 pub const POINTS_MIN: usize = 6;
-/// Of a growth that levels off the second half is less than this part of the first, for as much work.
+/// If growth levels off, its second half is less than this part of the first, for as much work.
 const SECOND_HALF_MIN: f64 = 0.5;
 /// It rose in this part of its steps.
 const STEPS_SHARE_MIN: f64 = 0.6;

@@ -1,6 +1,6 @@
 //! How many samples a quantile takes before its value says more than the largest one that was seen.
 //!
-//! Of `n` samples the largest lies below the true quantile `q` with the probability `q^n`. Where that is more than one in twenty, the
+//! The largest of `n` samples lies below the true quantile `q` with the probability `q^n`. Where that is more than one in twenty, the
 //! quantile of the samples is the largest of them or one of the largest, and the true one may well lie above all of them: nothing bounds
 //! it. So a quantile takes `n >= ln(0.05) / ln(q)` samples, which is about `3 / (1 - q)`: 59 for the 95th percentile, 299 for the 99th,
 //! 2,995 for the 99.9th.

@@ -41,7 +41,7 @@ pub(super) fn run(root: &Path, test: &Test, wrapper: &[String], began: Instant) 
     let (place, name) = (folder(root), test.name.replace(['/', ':'], "-"));
     let output = tempfile::Builder::new().prefix(&format!("{name}-")).suffix(".out").tempfile_in(&place);
     let output = output.with_context(|| place.display().to_string())?;
-    // What a test leaves there, and what compilers leave that it ended, goes with it. The name is short because paths of sockets are.
+    // It takes with it what a test leaves there, and what compilers leave that the test ended. Its name is short, as paths of sockets are.
     let temporary = tempfile::Builder::new().prefix("tare-").tempdir()?;
     let mut child = start(root, test, wrapper, temporary.path(), output.reopen()?)?;
     let is_late = loop {

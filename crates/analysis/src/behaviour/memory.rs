@@ -64,7 +64,7 @@ fn courses(records: &[Record], row: usize) -> Vec<Course> {
 }
 
 impl MemoryGrowth {
-    /// Of one process alone.
+    /// The growth of one process alone.
     pub fn of_process(course: &Course) -> Option<MemoryGrowth> {
         let Growth { per_work, work, from, to } = growth_of(course, LEAST)?;
         Some(MemoryGrowth {

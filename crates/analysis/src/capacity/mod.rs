@@ -261,7 +261,7 @@ fn there<'a>((start, found): &(&'a SearchStart, Found)) -> impl Iterator<Item = 
     start.windows.iter().filter(move |window| Some(window.per_second) == held)
 }
 
-/// Of the windows of each start the median, and of these the median.
+/// The median over the starts, each of which counts as the median of its windows.
 fn latency_there(found: &[(&SearchStart, Found)]) -> Vec<Option<f64>> {
     let terms = found.iter().flat_map(there).map(|window| window.latency_ns.len()).min().unwrap_or(0);
     let of_start = |found: &(&SearchStart, Found), term: usize| {

@@ -193,7 +193,7 @@ pub enum RowIssue {
         due: f64,
         needed: u64,
     },
-    /// Of two rows that are compared by a percentile: the blocks of one have too few requests for it.
+    /// Two rows are compared by a percentile, and the blocks of one have too few requests for it.
     TooFewRequests {
         percentile: f64,
         requests: f64,

@@ -17,7 +17,7 @@ const OF_ITS_OWN_SHARE: f64 = 0.1;
 const CONFIDENCE: f64 = 0.998;
 /// With fewer slices nothing is sure.
 const SLICES_MIN: usize = 6;
-/// Of what others take in addition, the part of one process that is the one to name.
+/// A process is named if it takes this part of what others take in addition.
 const NAMED_SHARE: f64 = 0.5;
 
 /// Absent if all is counted.
@@ -69,7 +69,7 @@ fn more_ns(others: &Others) -> f64 {
     others.load.cpu_ns as f64 - without_load_ns(others, others.pause.cpu_ns as f64)
 }
 
-/// What was taken in the pause, for as long as the load was.
+/// What would have been taken in the time of the load, at the rate of the pause.
 fn without_load_ns(Others { pause, load, .. }: &Others, cpu_ns: f64) -> f64 {
     cpu_ns * load.wall_ns as f64 / pause.wall_ns.max(1) as f64
 }
@@ -116,7 +116,7 @@ mod tests {
         Record::Sample(Box::new(Sample { load, host, ..Sample::default() }))
     }
 
-    /// In the pause before each load, in the load, and of both by one process.
+    /// `of` gives what others took in the pause before each load and in the load, and what one process took in both.
     fn found(of: impl Fn(i64) -> (i64, i64, (u64, u64))) -> Option<RowIssue> {
         let slices: Vec<Record> = (0..20).map(|n| of(n % 5)).map(|(a, b, c)| slice(a, b, c)).collect();
         why(&slices, 0)
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn one_that_works_for_it_is_found_on_a_busy_machine() {
-        // What all took is lost in what compilers take by the way, now more and now less.
+        // Compilers take now more and now less by the way, and in that the sum of all others is lost.
         let noise = |n: i64| (n - 2) * 40 * NS;
         let process = Process { pid: 7, command: "php-fpm".to_owned() };
         let expected = RowIssue::CpuElsewhere {

@@ -26,7 +26,7 @@ pub struct Window {
     /// Requests a second that were due.
     pub per_second: f64,
     pub due: u64,
-    /// Of the answered requests, at the percentiles of the SLO and in their order; absent where they were too few for one.
+    /// The latency of the answered requests at the percentiles of the SLO, in their order; absent where they were too few for one.
     pub latency_ns: Vec<Option<u64>>,
 }
 

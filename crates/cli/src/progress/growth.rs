@@ -19,7 +19,7 @@ const LEAST: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(super) struct Growth<'a> {
     plan: &'a Plan,
-    /// Of the whole of this part of the run.
+    /// What the whole of this part of the run was said to take.
     said: Option<Duration>,
     searches: Option<Searches<'a>>,
     /// How long each row was loaded until it was steady, where that was longer than expected.

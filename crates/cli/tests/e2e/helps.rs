@@ -13,7 +13,7 @@ use crate::support::{Ended, checkout, git, manifest, start_under};
 const IN_A_CLONE: &str = "Examples in a clone of the repository of Tare:";
 /// Commands that can tell what they would do.
 const DRY: [&str; 7] = ["init", "run", "compare", "slo", "history", "bisect", "load"];
-/// What an example needs, as the command itself says it where it is not there.
+/// How a command says that something is missing which its example needs.
 const SAYS: [&str; 4] = [
     "ca.pem cannot be read",
     "start the server first",
@@ -41,7 +41,7 @@ fn help(words: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Of every help.
+/// The examples of every help.
 fn examples() -> Vec<Example> {
     let overview = help(&["--help"]);
     let listed =

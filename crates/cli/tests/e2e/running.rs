@@ -308,7 +308,7 @@ fn cpu_time_of_processes_that_end_is_not_lost() {
     }
 }
 
-/// What works for a server and is not found by its port, as a pool behind a gateway, is not left out of a figure.
+/// A process may work for a server and not be found by its port, as a pool behind a gateway. No figure leaves it out.
 #[test]
 fn a_server_whose_work_others_do_has_no_cpu_time() {
     let (costs, ended) = costs_of(&["alone", "helped"], "10s");

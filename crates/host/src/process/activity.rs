@@ -13,7 +13,7 @@ struct Entry {
     command: String,
     parent: u32,
     cpu_ns: u64,
-    /// Of the children that it has waited for.
+    /// CPU time of the children that it has waited for.
     children_ns: u64,
     started_ticks: u64,
 }

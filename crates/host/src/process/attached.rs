@@ -152,7 +152,7 @@ impl Server {
 #[derive(Debug)]
 pub(super) struct Attached {
     server: Server,
-    /// Of a family, from the first reading on: a group is counted by the kernel.
+    /// What counts a family, from the first reading on: the kernel counts a group.
     meter: Mutex<Option<Meter>>,
 }
 
@@ -177,7 +177,7 @@ impl Attached {
         self.server.live()
     }
 
-    /// Of its processes and of those that they started; an error if they cannot be seen.
+    /// CPU time of its processes and of those that they started; an error if they cannot be seen.
     pub(super) fn cpu_time(&self) -> io::Result<Result<CpuTime, CpuUnknown>> {
         match &self.server.counted {
             Err(unseen) => Ok(Err((*unseen).into())),

@@ -40,7 +40,7 @@ impl Bystanders {
         for (process, children_ns) in
             activity.processes().filter(|(process, _)| !service.contains(&process.pid))
         {
-            // Of one that has ended meanwhile nothing is known.
+            // Nothing is known of a process that has ended meanwhile.
             let Ok(own_ns) = syscall::process_cpu_ns(process.pid) else { continue };
             if tare.contains(&process.pid) {
                 found.tare_ns += own_ns;
@@ -54,7 +54,7 @@ impl Bystanders {
         found
     }
 
-    /// Of a process that began since, all.
+    /// What each used since `before`; all of it, if the process began since.
     #[must_use]
     pub fn since(&self, before: &Bystanders) -> BystandersUsed {
         let used = |(process, (command, ns)): (&Identity, &(String, u64))| {

@@ -72,7 +72,7 @@ pub(super) struct Observed {
 }
 
 impl Observed {
-    /// Of these processes, and of what listens at `asked` in the network of this thread.
+    /// Observes these processes, and what listens at `asked` in the network of this thread.
     pub(super) fn of(pids: &[u32], asked: SocketAddr) -> Observed {
         let network = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
         let (here, around) = (network("thread-self"), sockets::in_network_of("thread-self"));
@@ -109,7 +109,7 @@ fn in_order(places: &mut Vec<Place>) {
 }
 
 impl Hindrance {
-    /// What follows from what the last question has met, for so long already, and from what is seen. `stderr` is its last line.
+    /// It follows from what is seen, from what the last question has met, and for how long that `lasts`. `stderr` is its last line.
     pub(super) fn of(
         asked: SocketAddr,
         met: Probed,
@@ -142,7 +142,7 @@ impl Hindrance {
         }
     }
 
-    /// Whether more time alone may help. What listens elsewhere may still come up where it is asked, but is more likely to be
+    /// Whether more time alone may help. A service that listens elsewhere may still come up where it is asked, but is more likely to be
     /// started wrongly.
     pub(super) fn may_pass(&self) -> bool {
         match self {

@@ -47,7 +47,7 @@ struct Followed {
 }
 
 impl Meter {
-    /// Of these processes and of all that descend from them.
+    /// Counts these processes and all that descend from them.
     pub(super) fn of(roots: &[u32], processes: &[u32]) -> Meter {
         let mut tally = Tally::default();
         // Before the counters are opened: what is taken between the two is in the processes alone, and never in the counters alone.
@@ -63,7 +63,7 @@ impl Meter {
             let stolen_ns = stolen_ns().saturating_sub(self.stolen_from_ns);
             let error_ns = ERROR_NS + self.tally.error_ns() + stolen_ns;
             let share_ns = (counted_ns as f64 * ERROR_SHARE) as u64;
-            // Of what was stolen the last tick may not be shown yet.
+            // The last tick that was stolen may not be shown yet.
             self.is_lossy = self.from_ns + counted_ns > time.ns() + error_ns + share_ns + tick_ns();
             if self.is_lossy || error_ns < share_ns {
                 self.followed = None;

@@ -40,8 +40,8 @@ impl Service {
         Ok(self.cpu_time()?.ok().map(|time| time.ns()))
     }
 
-    /// What all other processes took so far, of a server that ran already and was found by its port alone: some of them may work for
-    /// it. Absent of any other service.
+    /// What all other processes took so far, if the server ran already and was found by its port alone: some of them may work for it.
+    /// Absent for any other service.
     pub fn bystanders(&self) -> Option<Bystanders> {
         match &self.hold {
             Hold::Supervised(_) => None,

@@ -81,7 +81,7 @@ pub enum Unready {
     Interrupted { hindrance: Option<Hindrance> },
 }
 
-/// What a program that ended by itself, and without an error, took a service for.
+/// The misunderstanding behind a program that ended by itself and without an error.
 fn early(status: Exit, left: &[Process]) -> String {
     match (status, left) {
         (Exit::Status(0), []) => ": a service runs until it is stopped, and its stdin is empty".to_owned(),
@@ -92,7 +92,7 @@ fn early(status: Exit, left: &[Process]) -> String {
     }
 }
 
-/// Of a server that ran already.
+/// What a server that ran already may lack.
 fn lacking(hindrance: Option<&Hindrance>) -> String {
     let unknown = || "it may serve no further connection, or be another server by now".to_owned();
     hindrance.map_or_else(unknown, ToString::to_string)

@@ -1,8 +1,8 @@
 //! The CPU time of processes that come and go, where no cgroup counts it.
 //!
-//! What a process took that has ended is found in the time of the children of the one that waited for it, in ticks of 10 ms. If none
-//! did, since its parent ignores SIGCHLD or had ended before it, it is found nowhere. That one was waited for is seen by the page
-//! faults of children, which the kernel adds up in the same way: no process is without any, so the sum moves by each wait.
+//! The time of a process that has ended is added to that of the children of the process that waited for it, in ticks of 10 ms. If no
+//! process waited, since its parent ignores SIGCHLD or had ended before it, its time is found nowhere. The page faults of children show
+//! whether one waited: the kernel adds them up in the same way, and no process is without any, so the sum moves by each wait.
 
 use std::{collections::BTreeMap, iter};
 
@@ -29,7 +29,7 @@ pub struct CpuTime {
 }
 
 impl CpuTime {
-    /// Of which nothing is missing.
+    /// Nothing of it is missing.
     pub(super) fn whole(ns: u64) -> CpuTime {
         CpuTime { ns, ..CpuTime::default() }
     }
@@ -127,7 +127,7 @@ impl Tally {
 }
 
 impl SeenProcess {
-    /// Of one that has ended too, as long as no process has waited for it.
+    /// A process that has ended is seen too, as long as no other has waited for it.
     fn of(pid: u32) -> Option<(Identity, SeenProcess)> {
         let stat = procfs::stat(pid)?;
         let seen = SeenProcess {

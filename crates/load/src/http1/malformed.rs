@@ -20,7 +20,7 @@ pub struct Malformed {
 }
 
 impl Malformed {
-    /// Of `bytes`, which were read up to `at` when the mistake was found.
+    /// A mistake in `bytes`, which were read up to `at` when it was found.
     pub(super) fn new(error: ParseError, bytes: &[u8], at: usize) -> Malformed {
         let error = if error == ParseError::StatusLine { of_first_bytes(bytes) } else { error };
         let got = match error {
@@ -45,7 +45,7 @@ impl Malformed {
         Malformed { error, got }
     }
 
-    /// Of bytes that nothing asked for, behind a response with this status that is complete.
+    /// Bytes that nothing asked for, behind a response with this status that is complete.
     #[must_use]
     pub fn left_over(status: u16, is_to_head: bool, bytes: &[u8]) -> Malformed {
         Malformed::new(ParseError::LeftOver { status, is_to_head }, bytes, 0)

@@ -10,7 +10,7 @@ pub enum Progress {
     Nothing,
     /// The beginning of a head, or interim heads alone.
     Head {
-        /// Of the head that is not complete.
+        /// The bytes so far of the head that is not complete.
         bytes: usize,
     },
     /// Its head, and some of its body.

@@ -37,7 +37,7 @@ impl Histogram {
             // 1 / 0 is `inf`, in Rust as in C.
             writeln!(to, "{ms:12.6} {q:12.6} {count:12} {:12.2}", 1.0 / (1.0 - q))?;
         }
-        // Of one latency there is none.
+        // One latency has no deviation.
         let stdev = self.stdev_ns().unwrap_or(f64::NAN);
         let [mean, stdev, max] = [self.mean_ns(), stdev, self.max_ns() as f64].map(|ns| ns / NS_PER_MS);
         let buckets = self.inner.as_ref().map_or(0, hdrhistogram::Histogram::buckets);

@@ -15,9 +15,9 @@ pub(super) const PLAIN_BYTES_MAX: usize = 1 << 14;
 /// With its type, padding and tag.
 const SEALED_BYTES_MAX: usize = PLAIN_BYTES_MAX + 256;
 const TAG_BYTES: usize = 16;
-/// With what of a nonce is sent, and the tag; RFC 5246 allows more, which no cipher that is spoken here takes.
+/// With the sent part of a nonce, and the tag; RFC 5246 allows more, which no cipher that is spoken here takes.
 const SEALED_BYTES_MAX_OF_1_2: usize = PLAIN_BYTES_MAX + EXPLICIT_NONCE_BYTES + TAG_BYTES;
-/// What of a nonce is sent with each record of GCM (RFC 5288, section 3).
+/// The part of a nonce that is sent with each record of GCM (RFC 5288, section 3).
 const EXPLICIT_NONCE_BYTES: usize = 8;
 /// Level and description.
 const ALERT_BYTES: usize = 2;

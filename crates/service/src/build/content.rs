@@ -129,7 +129,7 @@ pub(super) fn bytes(folder: &Path, counts: impl Fn(&Path) -> bool) -> io::Result
 #[derive(Debug, Default)]
 pub(super) struct Content {
     whole: blake3::Hasher,
-    /// Of all but the toolchain, which is only known once its programs were asked.
+    /// The hash of all but the toolchain, which is only known once its programs were asked.
     without_toolchain: blake3::Hasher,
 }
 

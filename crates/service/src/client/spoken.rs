@@ -18,7 +18,7 @@ pub enum Spoken {
     Http2,
 }
 
-/// Of the server as a whole (RFC 9110, 9.3.7): it asks for nothing.
+/// A question about the server as a whole (RFC 9110, 9.3.7): it asks for nothing.
 const OPTIONS: &[u8] = b"OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 
 impl Spoken {
@@ -32,7 +32,7 @@ impl Spoken {
         }
     }
 
-    /// What a server says to a handshake, and if that is nothing to a request; each within `patience`.
+    /// By its answer to a handshake or, if it gives none, to a request; each within `patience`.
     pub fn there(endpoint: &Endpoint, patience: Duration) -> Option<Spoken> {
         let said = |question: Vec<u8>| first_bytes(endpoint, &question, Deadline::after(patience)).ok();
         let of_hello = hello().ok().and_then(said).and_then(|first| Spoken::of(&first));

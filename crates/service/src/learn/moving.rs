@@ -202,7 +202,7 @@ impl AnswerContext<'_> {
         UNITS.iter().any(is_near).then_some(Nature::Time)
     }
 
-    /// What lies further away is data, and no clock's. A date without its year may be of any.
+    /// A date that lies further away is data, and not of a clock. A date without its year may be of any.
     fn is_of_these_years(&self, text: &str) -> bool {
         let digits = text.split(|letter: char| !letter.is_ascii_digit());
         let named = digits.filter(|digits| digits.len() == 4 || digits.len() == 8);

@@ -4,7 +4,7 @@ use tare_load::percent::encoded;
 
 pub(super) const URL_ENCODED: &str = "application/x-www-form-urlencoded";
 pub(super) const MULTIPART: &str = "multipart/form-data";
-/// Of a form whose own is not known. It is never in a value by chance.
+/// The boundary of a form whose own is not known. It is never in a value by chance.
 pub(super) const BOUNDARY: &str = "tare-5d2e80b1c7f94a36-boundary";
 
 /// One value of a form of several parts.

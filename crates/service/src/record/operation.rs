@@ -337,7 +337,7 @@ fn parts(value: &DocumentNode, content: &DocumentNode) -> Option<Vec<FormPart>> 
     let DocumentNode::Mapping(fields) = value else { return None };
     let part = |(name, value): (&String, &DocumentNode)| {
         let said = content.get("encoding").and_then(|encoding| encoding.get(name)?.word("contentType"));
-        // Of several types any will do.
+        // Any one of several types will do.
         let said = said.map(|types| types.split(',').next().unwrap_or_default().trim().to_owned());
         let part = |(content, is_json): (String, bool)| FormPart {
             name: name.clone(),

@@ -2,7 +2,7 @@
 
 use super::{LeftOut, node::DocumentNode};
 
-/// What is referred to may be a reference itself, and lead back: no more are followed.
+/// A reference may lead to another one, and back to itself: no more are followed.
 const STEPS_MAX: usize = 12;
 
 /// What `node` is, or what it refers to in the same document.

@@ -10,7 +10,7 @@ use serde::de::IgnoredAny;
 
 use super::node::{DocumentNode, Mapping, Scalar};
 
-/// Of lists and mappings in each other. What goes through a tree calls itself as often.
+/// How deep lists and mappings lie in each other. A walk through a tree calls itself as often.
 const DEPTH_MAX: usize = 200;
 /// All that aliases repeat: a document of a few lines can say more than fits in any memory.
 const COPIED_BYTES_MAX: usize = 64 << 20;

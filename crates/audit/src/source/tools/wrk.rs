@@ -43,7 +43,7 @@ fn wrk(lines: &[&str]) -> Row {
     let of = |place: usize| latency.get(place).and_then(|text| printed(text));
     let total = lines.iter().find(|line| line.contains(" requests in "));
     let elapsed = total.and_then(|line| line.split(" requests in ").nth(1)?.split(',').next());
-    // Of latencies that were added below the least one, the percentile has no value.
+    // A percentile of latencies that were added below the least one is zero: it has no value.
     let quantiles_ns = quantiles(lines).into_iter().filter(|(_, ns)| *ns > 0.0).collect();
     Row {
         test: lines[0].split(" test @ ").nth(1).unwrap_or_default().to_owned(),

@@ -14,7 +14,7 @@ const NS_PER_S: u64 = 1_000_000_000;
 
 /// Failures in a part of the load that is longer are failures of the load.
 const PART_MAX: f64 = 1.0 / 3.0;
-/// Of fewer the time is that of the first failure.
+/// Fewer failures have no course: the time of the first one says all.
 const FAILURES_MIN: u64 = 2;
 
 /// How much memory the server has as it answers.

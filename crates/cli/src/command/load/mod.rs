@@ -381,7 +381,7 @@ fn findings(
     doubts.chain(interference.map(LoadFinding::Machine)).collect()
 }
 
-/// What the seconds of a load show, and of a closed loop its sums and percentiles do not.
+/// What the seconds of a load show and its sums and percentiles do not. An open loop has its failures alone.
 fn over_time(recorded: &Recorded, load: &Load) -> Vec<String> {
     let failures = recorded.failures.note().into_iter();
     let (Schedule::Closed { .. }, Some(interval)) = (&load.schedule, load.interval) else {

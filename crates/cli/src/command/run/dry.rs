@@ -106,7 +106,7 @@ fn generator_threads(plan: &Plan) -> String {
     }
 }
 
-/// What services are given, where that means anything to one of them.
+/// The settings that services are given, if they mean anything to one of them.
 fn settings(plan: &Plan) -> String {
     plan.settings_text().map(|text| format!("settings    {text}\n")).unwrap_or_default()
 }

@@ -101,7 +101,7 @@ impl Asker {
     }
 }
 
-/// What is spoken there in place of what was asked, if that is known.
+/// The protocol that is spoken there in place of the one that was asked for, if it is known.
 fn other_protocol(endpoint: &Endpoint, channel: &Channel, error: &AskError) -> Option<String> {
     let spoken = match error {
         AskError::NotHttp(Malformed { error: ParseError::Tls, .. }) => Spoken::Tls,
@@ -115,7 +115,7 @@ fn other_protocol(endpoint: &Endpoint, channel: &Channel, error: &AskError) -> O
         AskError::TooLate { bytes: 0, .. } => Spoken::there(endpoint, SPOKEN_WITHIN)?,
         _ => return None,
     };
-    // What is spoken within TLS, where there is TLS.
+    // Over TLS these two errors are of the protocol within it.
     let is_within =
         channel.protocol.is_tls() && matches!(error, AskError::NotHttp(_) | AskError::NotHttp2(_));
     Some(match (spoken, channel.protocol) {

@@ -13,8 +13,8 @@ use super::{
     *,
 };
 
-/// Of requests whose work is 200 ms: two ticks are 10% of it, and to start a program for each takes about a millisecond more. What is
-/// counted twice would take twice as much.
+/// The work of the requests is 200 ms: two ticks are 10% of it, and to start a program for each takes about a millisecond more. Work that
+/// is counted twice would take twice as much.
 fn assert_all(took_ns: u64, work_ns: u64, mode: &str) {
     let share = took_ns as f64 / work_ns as f64;
     assert!((0.9..2.0).contains(&share), "{mode}: {took_ns} ns for {work_ns} ns");
@@ -75,7 +75,7 @@ fn a_wait_is_seen_by_the_faults_of_whoever_waited() {
     assert_eq!(missing(&before, &ended(9, 7)), [] as [u32; 0], "by the one above it, which adopts");
     assert_eq!(missing(&before, &ended(0, 7)), [3], "by none");
     assert_eq!(missing(&before, &ended(0, 15)), [3], "another was");
-    // With all that was below it, and with children that were never seen.
+    // It was waited for with all that was below it, and with children that were never seen.
     assert_eq!(missing(&before, &[(1, 0, 50, 36 + 500), (4, 1, 30, 0)]), [] as [u32; 0]);
     assert_eq!(missing(&before, &[(1, 0, 50, 35), (4, 1, 30, 0)]).len(), 1);
     assert_eq!(

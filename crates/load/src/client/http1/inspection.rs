@@ -70,7 +70,7 @@ impl Inspection {
         self.judgement.start();
     }
 
-    /// What it is that `bytes` came behind the response, which is complete; nothing is known of it before the first response.
+    /// The mistake that `bytes` are which came behind a complete response. Before the first response there is none.
     fn left_over(&self, bytes: &[u8]) -> Option<Malformed> {
         self.status().map(|status| Malformed::left_over(status, self.is_head, bytes))
     }
@@ -87,7 +87,7 @@ impl Inspection {
         match failure {
             Failure::Malformed => match &self.malformed {
                 Some(own) => Some(malformed(own)),
-                // What came, came later than the response.
+                // The bytes came later than the response.
                 None => self.left_over(&[]).as_ref().map(malformed),
             },
             Failure::ResponseTimeout | Failure::ClosedMidResponse => Some(self.decoder.progress())

@@ -96,7 +96,7 @@ fn without_order(measured: &[&RowReport], report: &Report) -> String {
     let services = several(measured.len(), "service");
     let is_over = report.ending.is_some_and(|ending| ending != Ending::Interrupted);
     let said = match &report.ranks {
-        // Of one that is not over that is said in any case.
+        // A run that is not over is said to be so in any case.
         Some(ranks) if is_over => {
             format!(
                 "Undecided after {}, which is not enough to rank {services}",

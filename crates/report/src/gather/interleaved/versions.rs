@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn what_is_too_short_or_was_interrupted_shows_no_absence_of_change() {
-        // In some of them the noise is by chance so small that a change is shown.
+        // Some of them have by chance so little noise that a change is shown.
         let short =
             (2..5).map(|blocks| (blocks, answer(&of_blocks(blocks, &[1.0; 3]), Status::Complete).unwrap()));
         let same: Vec<(usize, String)> = short.filter(|(_, said)| !said.contains(" changed at ")).collect();

@@ -20,9 +20,9 @@ enum Value {
     Epoch(i128),
     /// By this format of strftime.
     Written(&'static str),
-    /// Of the answers of one process.
+    /// How many answers one process has given.
     Answers,
-    /// Of all answers, as from a database.
+    /// How many answers all processes have given, as from a database.
     Stored,
     /// Since the start, in this many milliseconds.
     Uptime(u64),

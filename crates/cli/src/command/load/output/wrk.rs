@@ -141,7 +141,7 @@ impl Stats {
         let count = rates.len() as f64;
         let mean = if rates.is_empty() { 0.0 } else { rates.iter().sum::<f64>() / count };
         let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
-        // Of fewer than two it is no number.
+        // Fewer than two rates have no deviation: it is no number.
         let stdev = (squares / (count - 1.0).max(0.0)).sqrt();
         let near = rates.iter().filter(|rate| (*rate - mean).abs() <= stdev).count();
         let within = if stdev.is_nan() { f64::NAN } else { near as f64 / count };
