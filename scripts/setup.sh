@@ -54,7 +54,7 @@ kind=all # or `bench` or `test`, as the first argument says
 # The services that `make test` builds: crates/cli/tests/e2e/readme/catalogue.rs reads this line.
 readonly test_services=(gorilla-mux net-http node-http raw-echo)
 # What tests need beside services and the database: quick ones, which are those of `make test`, and the others.
-readonly for_quick_tests=(lint script manual cluster) for_other_tests=(crosscheck page export kubernetes)
+readonly for_quick_tests=(lint script manual cluster) for_other_tests=(crosscheck audit page export kubernetes)
 
 is_in() { [[ " ${*:2} " == *" $1 "* ]]; } # WORD WORDS...
 is_wanted() { # WHO
@@ -93,10 +93,12 @@ venv_is_here() {
 }
 otava_is_here() { command -v otava; }
 benchstat_is_here() { command -v benchstat; }
+autocannon_is_here() { command -v autocannon; }
 # Debian keeps the server beside its PATH.
 postgres_is_here() { command -v postgres >/dev/null || compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null; }
 wrk_is_here() { command -v wrk; } # asked for its version it fails, and httperf loads port 80
 h2load_is_here() { command -v h2load; }
+hey_is_here() { command -v hey; } # asked for its version it fails
 nghttpd_is_here() { command -v nghttpd; }
 httperf_is_here() { command -v httperf; }
 dotnet_is_here() { is_new dotnet --version "$dotnet_wanted"; }
@@ -135,6 +137,12 @@ list_needs() {
     need crosscheck nghttpd_is_here nghttp2-server
     need crosscheck httperf_is_here httperf
     need crosscheck locust_is_here ''
+    need audit wrk_is_here wrk
+    need audit h2load_is_here nghttp2-client
+    need audit $'ab\x1f-V' apache2-utils
+    need audit hey_is_here hey
+    need audit npm_is_here npm
+    need audit autocannon_is_here ''
     need export venv_is_here 'python3 python3-venv'
     need export otava_is_here ''
     need export go_is_here ''
@@ -193,7 +201,7 @@ tell_old() {
 dotnet_can_be_had() { [[ $(uname -sm) == 'Linux x86_64' ]]; }
 can_be_had() { # INDEX
     case ${need_command[$1]} in
-        go_is_here | locust_is_here | otava_is_here | benchstat_is_here | web_is_here) ;;
+        go_is_here | locust_is_here | otava_is_here | benchstat_is_here | autocannon_is_here | web_is_here) ;;
         dotnet_is_here) dotnet_can_be_had ;;
         *) [[ -n ${need_packages[$1]// /} ]] ;;
     esac
@@ -224,6 +232,10 @@ describe() { # INDEX
             what=benchstat
             how="golang.org/x/perf@$benchstat_wanted, a Go module"
             ;;
+        autocannon_is_here)
+            what=autocannon
+            how='scripts/autocannon/package-lock.json from npm'
+            ;;
         npm_is_here) what=npm ;;
         postgres_is_here) what='the server of PostgreSQL' ;;
         chromium_is_here) what='chromium and its driver' ;;
@@ -231,7 +243,7 @@ describe() { # INDEX
             what='the packages of web/'
             how='web/package-lock.json from npm'
             ;;
-        wrk_is_here | h2load_is_here | nghttpd_is_here | httperf_is_here) what=${what%_is_here} ;;
+        wrk_is_here | h2load_is_here | hey_is_here | nghttpd_is_here | httperf_is_here) what=${what%_is_here} ;;
         slurm_is_here) what='Slurm and munge' ;;
         kubernetes_is_here) what='etcd, containerd and plugins of networks' ;;
         clippy_is_here) what='cargo clippy' ;;
@@ -316,6 +328,16 @@ install_benchstat() {
     mkdir -p "$tools/bin" && GOBIN=$PWD/$tools/bin go install "golang.org/x/perf/cmd/benchstat@$benchstat_wanted" >&2
 }
 
+# One of the tools whose output `tare audit` reads in a test.
+install_autocannon() {
+    local own=$tools/autocannon
+    say "installing autocannon into $own"
+    rm -rf "$own"
+    mkdir -p "$own" "$tools/bin" && cp scripts/autocannon/package{,-lock}.json "$own/" || return
+    npm ci --prefix "$own" --ignore-scripts --no-audit --no-fund --loglevel=error >&2 || return
+    ln -sf "$PWD/$own/node_modules/.bin/autocannon" "$tools/bin/"
+}
+
 # What bundles the script of reports, and what their pages are tested with; no build of Tare needs it.
 install_web() {
     say 'installing the packages of web/'
@@ -334,13 +356,13 @@ install_dotnet() {
     install -m 755 scripts/dotnet/dotnet.sh "$own/bin/dotnet"
 }
 
-# What no package of Debian provides. Needs are in order: benchstat takes Go, and .NET takes npm, which is a package.
+# What no package of Debian provides. Needs are in order: benchstat takes Go, and others take npm, which is a package.
 install_others() {
     local i name
     for i in "${missing[@]}"; do
         name=${need_command[i]%_is_here}
         case $name in
-            go | dotnet | locust | otava | benchstat | web) "install_$name" || say "not installed: $name" ;;
+            go | dotnet | locust | otava | benchstat | autocannon | web) "install_$name" || say "not installed: $name" ;;
         esac
     done
 }

@@ -37,10 +37,15 @@ fn print(text: &str) {
     let _ignored = io::stderr().write_all(text.as_bytes());
 }
 
-/// Whether a program is on `PATH`. If it is not, prints that `what` is skipped.
-pub fn has_program(what: &str, program: &str) -> bool {
+/// Whether a program is on `PATH`.
+pub fn is_on_path(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_here = std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+/// The same of one that the set-up installs. If it is not there, prints that `what` is skipped.
+pub fn has_program(what: &str, program: &str) -> bool {
+    let is_here = is_on_path(program);
     if !is_here {
         skip(what, &format!("{program} is not on this machine: make setup installs it"));
     }

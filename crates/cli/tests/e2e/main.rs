@@ -5,6 +5,7 @@ mod agents;
 mod agents_apart;
 mod agents_in_experiments;
 mod answers;
+mod audit;
 mod bisect;
 mod broken;
 mod build;
