@@ -3,16 +3,38 @@
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+use rustix::io::Errno;
+use rustix::net::{SocketAddrAny, SocketAddrUnix};
 
 /// What a server listens on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Endpoint {
     /// An address and a TCP port.
     Tcp(SocketAddr),
-    /// The path of a Unix stream socket.
+    /// The path of a Unix stream socket, or `@` and the name of an abstract one: a file whose name begins so is `./@name`.
     Unix(PathBuf),
+}
+
+impl Endpoint {
+    /// What a socket is connected to.
+    ///
+    /// # Errors
+    /// The path of a Unix socket is longer than the kernel takes.
+    pub fn address(&self) -> Result<SocketAddrAny, Errno> {
+        let path = match self {
+            Endpoint::Tcp(address) => return Ok((*address).into()),
+            Endpoint::Unix(path) => path,
+        };
+        let unix = match path.as_os_str().as_bytes() {
+            [b'@', name @ ..] => SocketAddrUnix::new_abstract_name(name),
+            _ => SocketAddrUnix::new(path.as_path()),
+        };
+        Ok(unix?.into())
+    }
 }
 
 impl From<SocketAddr> for Endpoint {

@@ -25,7 +25,7 @@ use crate::{
 use tare_host::process::{
     self, FreezeError, Launch, Probed, Sandbox, StartError, StartFailure, Supervisor, Unready,
 };
-use tare_load::Protocol;
+use tare_load::{Endpoint, Protocol};
 
 /// Time limit of one readiness probe with its whole answer, in addition to `DELAY_MS`.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -50,7 +50,7 @@ const PADDING_BYTES_MAX: usize = 4096;
 #[derive(Debug)]
 pub struct Ready {
     pub process: process::Service,
-    pub address: SocketAddr,
+    pub address: Endpoint,
     /// What requests name as their `Host`.
     pub host: String,
     /// What it works with.
@@ -148,12 +148,13 @@ pub fn launch(
     let (process, address, host) = match &service.running {
         Some(running) => {
             let process = process::Service::attach(&running.server, supervisor.notices());
-            (process, running.server.address(), running.host.clone())
+            (process, running.server.address().clone(), running.host.clone())
         }
         None => {
             let (process, port) = start_on_a_port(service, settings, &backing, supervisor, folder, stem)?;
-            let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-            (process, address, address.to_string())
+            let address = Endpoint::from(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+            let host = address.to_string();
+            (process, address, host)
         }
     };
     let mut random = ChaCha8Rng::seed_from_u64(settings.seed);
@@ -165,7 +166,7 @@ pub fn launch(
         settings.contract.loaded().filter(|request| settings.contract.is_asked_alone(request)).collect();
     let mut exchange = |request: &Request| settings.contract.exchange(request, &host, &mut random);
     let waited = process.wait_ready(service.run.ready_timeout, || match requests.front().copied() {
-        Some(request) => probe::ready(address, &channel, &exchange(request), settings.readiness, patience),
+        Some(request) => probe::ready(&address, &channel, &exchange(request), settings.readiness, patience),
         None => Probed::Ready,
     })?;
     if settings.readiness == Readiness::AnswersRightly {
@@ -176,14 +177,17 @@ pub fn launch(
     // How often a database was asked is compared with what the load asked for.
     if settings.contract.backing == BackingNeeds::default() {
         has_started(&process, service.run.ready_timeout, &mut requests, |request| {
-            probe::started(address, &channel, &exchange(request), patience)
+            probe::started(&address, &channel, &exchange(request), patience)
         })?;
     }
+    let Endpoint::Tcp(local) = address else {
+        return Ok(Ready { process, address, host, backing, start_up: None });
+    };
     if process.is_attached() {
         return Ok(Ready { process, address, host, backing, start_up: None });
     }
     if let Some(apart) = &service.apart {
-        let given = variables(service, settings, &backing, address.port()).0;
+        let given = variables(service, settings, &backing, local.port()).0;
         // What Tare lends it lies in the run.
         let lent = given.iter().skip(service.environment().0.len()).map(|(_, value)| PathBuf::from(value));
         let own = [service.tree(), &service.build_root, folder].map(Path::to_owned);
@@ -191,8 +195,9 @@ pub fn launch(
         let proved = apart.prove(&process.in_use(), &own, &given);
         proved.map_err(|source| LaunchError::Apart { service: service.id.clone(), source })?;
     }
-    let address = reached_at(settings.serve_on, address)?;
-    Ok(Ready { process, address, host: address.to_string(), backing, start_up: Some(waited) })
+    let address = Endpoint::from(reached_at(settings.serve_on, local)?);
+    let host = address.to_string();
+    Ok(Ready { process, address, host, backing, start_up: Some(waited) })
 }
 
 /// Waits until none of `requests` is answered as by a service that still starts, which some do for a part of their paths. One that does

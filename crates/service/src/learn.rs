@@ -14,18 +14,13 @@ pub use moving::{Nature, Varying};
 pub use over_time::{Respondent, ask_over_time};
 pub(crate) use text::Draft;
 
-use std::{
-    net::{Ipv4Addr, SocketAddr},
-    path::Path,
-    thread::sleep,
-    time::Duration,
-};
+use std::{net::Ipv4Addr, path::Path, thread::sleep, time::Duration};
 
 use jiff::Timestamp;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tare_host::process::{Sandbox, Supervisor};
-use tare_load::http1::Response;
+use tare_load::{Endpoint, http1::Response};
 
 use crate::{
     catalogue::Service,
@@ -326,7 +321,7 @@ impl Respondent for Started<'_> {
             return Ok(None);
         };
         let channel = &self.service.channel();
-        let server = Server { address: ready.address, host: &ready.host, channel, patience: PATIENCE };
+        let server = Server { endpoint: &ready.address, host: &ready.host, channel, patience: PATIENCE };
         let answer = server.ask(self.contract, request);
         answer.map(Some).map_err(|source| LearnError::Unanswered {
             asked: self.asked[question].clone(),
@@ -385,7 +380,7 @@ pub(crate) fn provisional(asked: Vec<Question>) -> Result<Contract, ContractErro
 /// Where requests are sent.
 #[derive(Debug, Clone, Copy)]
 pub struct Server<'a> {
-    pub address: SocketAddr,
+    pub endpoint: &'a Endpoint,
     /// The value of `Host`.
     pub host: &'a str,
     /// In which protocol it is asked, and by which certificates.
@@ -407,7 +402,7 @@ impl Server<'_> {
         request: &Request,
     ) -> Result<Response, AskError> {
         let exchange = contract.exchange(request, self.host, &mut ChaCha8Rng::seed_from_u64(0));
-        ask_in(&self.address.into(), self.channel, &exchange, deadline)
+        ask_in(self.endpoint, self.channel, &exchange, deadline)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Whether a service is ready: one request, on a connection of its own.
 
-use std::{io, net::SocketAddr, time::Duration};
+use std::{io, time::Duration};
 
 use tare_host::process::Probed;
 use tare_load::{
+    Endpoint,
     exchange::{Exchange, Expected},
     http1::Response,
 };
@@ -32,7 +33,7 @@ pub enum Readiness {
 /// Asks once, on a connection of its own. All of it takes no longer than `patience`, since the end of the service is not noticed
 /// meanwhile.
 pub fn ready(
-    target: SocketAddr,
+    target: &Endpoint,
     channel: &Channel,
     exchange: &Exchange,
     readiness: Readiness,
@@ -42,7 +43,7 @@ pub fn ready(
     let found = match readiness {
         Readiness::Speaks => speaks(target, channel, exchange, deadline),
         Readiness::AnswersRightly => {
-            ask_in(&target.into(), channel, exchange, deadline).map(|response| judged(exchange, &response))
+            ask_in(target, channel, exchange, deadline).map(|response| judged(exchange, &response))
         }
     };
     found.unwrap_or_else(|error| {
@@ -55,12 +56,12 @@ pub fn ready(
 /// # Errors
 /// It gives no answer.
 pub fn started(
-    target: SocketAddr,
+    target: &Endpoint,
     channel: &Channel,
     exchange: &Exchange,
     patience: Duration,
 ) -> Result<Probed, AskError> {
-    let response = ask_in(&target.into(), channel, exchange, Deadline::after(patience))?;
+    let response = ask_in(target, channel, exchange, Deadline::after(patience))?;
     Ok(match response.status {
         status if status != exchange.expected.status && STARTING.contains(&status) => {
             judged(exchange, &response)
@@ -93,9 +94,9 @@ fn met(exchange: &Exchange, error: &AskError) -> Probed {
 }
 
 /// A port that closes plain connections without a word may speak TLS, which its first bytes tell.
-fn other_protocol(target: SocketAddr, channel: &Channel, error: &AskError) -> Option<Probed> {
+fn other_protocol(target: &Endpoint, channel: &Channel, error: &AskError) -> Option<Probed> {
     let is_closed = matches!(error, AskError::Closed) && !channel.protocol.is_tls();
-    let speaks_tls = is_closed && Spoken::there(&target.into(), SPOKEN_WITHIN) == Some(Spoken::Tls);
+    let speaks_tls = is_closed && Spoken::there(target, SPOKEN_WITHIN) == Some(Spoken::Tls);
     speaks_tls.then(|| Probed::Unfit("speaks TLS, and is asked without it".to_owned()))
 }
 
@@ -114,14 +115,14 @@ fn asked(exchange: &Exchange) -> String {
 
 /// Whether anything comes, whatever is wrong with it.
 fn speaks(
-    target: SocketAddr,
+    target: &Endpoint,
     channel: &Channel,
     exchange: &Exchange,
     deadline: Deadline,
 ) -> Result<Probed, AskError> {
-    let mut connection = ClientConnection::open(&target.into(), deadline)?;
+    let mut connection = ClientConnection::open(target, deadline)?;
     let first = match channel.tls() {
-        Some(config) => client_hello(config, target.ip())?,
+        Some(config) => client_hello(config, channel.server_name())?,
         None if channel.protocol.is_http2() => PREFACE.concat(),
         None => exchange.request.clone(),
     };
@@ -176,7 +177,7 @@ mod tests {
     #[test]
     fn a_server_with_a_wrong_answer_speaks_but_is_not_ready() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let target = listener.local_addr().unwrap();
+        let target = Endpoint::from(listener.local_addr().unwrap());
         let server = std::thread::spawn(move || {
             for _ in 0..3 {
                 listener.accept().unwrap().0.write_all(ANSWER).unwrap();
@@ -184,7 +185,7 @@ mod tests {
         });
         let ready = |body: &[u8], readiness| {
             ready(
-                target,
+                &target,
                 &Channel::default(),
                 &exchange(ExpectedBody::Exact(body.to_vec())),
                 readiness,
@@ -204,7 +205,7 @@ mod tests {
     fn a_server_that_starts_is_told_by_its_status() {
         let started = |status: u16, expected: u16| {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-            let target = listener.local_addr().unwrap();
+            let target = Endpoint::from(listener.local_addr().unwrap());
             let answer = format!("HTTP/1.1 {status} X\r\nContent-Length: 2\r\n\r\nok");
             let server = std::thread::spawn(move || {
                 let mut stream = listener.accept().unwrap().0;
@@ -214,7 +215,7 @@ mod tests {
             });
             let mut exchange = exchange(ExpectedBody::Any);
             exchange.expected.status = expected;
-            let found = started(target, &Channel::default(), &exchange, Duration::from_secs(10));
+            let found = started(&target, &Channel::default(), &exchange, Duration::from_secs(10));
             server.join().unwrap();
             found.unwrap()
         };
@@ -245,7 +246,7 @@ mod tests {
         let began = Instant::now();
         let patience = Duration::from_millis(50);
         let found = ready(
-            listener.local_addr().unwrap(),
+            &listener.local_addr().unwrap().into(),
             &Channel::default(),
             &exchange(ExpectedBody::Any),
             Readiness::Speaks,
@@ -257,7 +258,7 @@ mod tests {
     #[test]
     fn an_answer_that_never_ends_costs_no_more_than_the_patience() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let target = listener.local_addr().unwrap();
+        let target = Endpoint::from(listener.local_addr().unwrap());
         let server = std::thread::spawn(move || {
             let mut stream = listener.accept().unwrap().0;
             // A header a while: each read gets something.
@@ -268,7 +269,7 @@ mod tests {
         let began = Instant::now();
         let patience = Duration::from_millis(200);
         let found = ready(
-            target,
+            &target,
             &Channel::default(),
             &exchange(ExpectedBody::Any),
             Readiness::AnswersRightly,

@@ -1,12 +1,9 @@
 //! Starts a service of the catalogue for a moment, to verify it against a contract or to see what it sends.
 
-use std::{
-    net::{Ipv4Addr, SocketAddr},
-    path::Path,
-    time::Duration,
-};
+use std::{net::Ipv4Addr, path::Path, time::Duration};
 
 use tare_host::process::{Sandbox, Stopped, Supervisor};
+use tare_load::Endpoint;
 
 use crate::{
     backing::Backing,
@@ -94,7 +91,7 @@ pub fn prove_and_weigh(
 /// As [`prove`], or an answer is not correct.
 pub fn weigh_answers(service: &Service, contract: &Contract, proof: &Proof) -> Result<Vec<Sent>, String> {
     let stem = format!("wire-{}", contract.name);
-    let look = |contract: &Contract, target: SocketAddr, options: &verify::Options, _: &mut Backing| {
+    let look = |contract: &Contract, target: &Endpoint, options: &verify::Options, _: &mut Backing| {
         verify::sent(contract, target, options)
     };
     while_running(service, contract, proof, &stem, look).map_err(|error| error.to_string())?.0
@@ -106,7 +103,7 @@ fn while_running<T>(
     contract: &Contract,
     proof: &Proof,
     stem: &str,
-    look: impl FnOnce(&Contract, SocketAddr, &verify::Options, &mut Backing) -> T,
+    look: impl FnOnce(&Contract, &Endpoint, &verify::Options, &mut Backing) -> T,
 ) -> Result<(T, Stopped), LaunchError> {
     let Proof { service_settings, seed, port, serve_on, supervisor, folder } = *proof;
     // Several services are verified at a time, and each changes rows of its own.
@@ -124,7 +121,7 @@ fn while_running<T>(
     let mut ready = launch::launch(service, &settings, supervisor, folder, stem)?;
     let mut options = verify_options(service, seed);
     options.allow(Duration::from_millis(service_settings.delay_ms));
-    let seen = look(contract, ready.address, &options, &mut ready.backing);
+    let seen = look(contract, &ready.address, &options, &mut ready.backing);
     Ok((seen, ready.process.stop(GRACE)))
 }
 

@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeMap,
     fs, io,
-    net::Ipv4Addr,
+    net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -16,7 +16,7 @@ use std::{
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tare_load::{
-    Clock, ExchangePool, Generator, Load, Monotonic, Protocol, Route, RunReport, Schedule,
+    Clock, Endpoint, ExchangePool, Generator, Load, Monotonic, Protocol, Route, RunReport, Schedule,
     Settings as Driven, Stop, TlsClient, TlsOffer, TlsOptions, TlsVersion, Trust,
 };
 
@@ -175,6 +175,14 @@ impl<'a> Session<'a> {
         Some((*shape, request.as_ref().map(sent).unwrap_or_default()))
     }
 
+    /// Tools are given an address and a port.
+    fn target(&self) -> SocketAddr {
+        match self.ready.address {
+            Endpoint::Tcp(address) => address,
+            Endpoint::Unix(_) => unreachable!("what is started here listens on a port"),
+        }
+    }
+
     fn protocol(&self) -> Protocol {
         self.service.protocol
     }
@@ -188,7 +196,7 @@ impl<'a> Session<'a> {
         let wrong = wrong.or_else(|| {
             let options = verify_options(self.service, self.plan.seed);
             let asked_again =
-                || verify::verify_only(self.contract, self.ready.address, &options, &CHECKS_AFTER_LOAD);
+                || verify::verify_only(self.contract, &self.ready.address, &options, &CHECKS_AFTER_LOAD);
             let reason = if self.interrupted() { None } else { asked_again().reason() };
             reason.map(|reason| format!("wrong after the load: {reason}"))
         });
@@ -236,7 +244,7 @@ impl<'a> Session<'a> {
         let start_cpu = said.as_ref().map_or(Duration::ZERO, |(_, cpu)| *cpu);
         let request = match (seen, said) {
             (Some(request), _) if capture::line(&request) == format!("GET {path}") => {
-                Ok(capture::readdress(&request, from, self.ready.address))
+                Ok(capture::readdress(&request, from, self.target()))
             }
             (Some(request), _) => {
                 Err(format!("it asks for \"{}\", and not for \"GET {path}\"", capture::line(&request)))
@@ -255,7 +263,7 @@ impl<'a> Session<'a> {
         (tool, program): (Tool, &Path),
         shape: &Shape,
         protocol: Protocol,
-        target: std::net::SocketAddr,
+        target: SocketAddr,
         stem: &str,
     ) -> Result<(String, Duration), String> {
         let file = |what: &str| self.folder.join(format!("{tool}-{stem}.{what}"));
@@ -298,7 +306,7 @@ impl<'a> Session<'a> {
         // One that our engine cannot repeat is compared with nothing.
         asked.request.as_ref().map_err(Clone::clone)?;
         let before = self.look()?;
-        let (target, protocol) = (self.ready.address, self.protocol());
+        let (target, protocol) = (self.target(), self.protocol());
         let stem = format!("round-{round:03}");
         let (text, cpu) = self.ask((tool, &asked.program), &asked.shape, protocol, target, &stem)?;
         let Spent { server_cpu_ns, segments, foreign_share } = self.since(&before, cpu.as_nanos() as u64)?;
@@ -364,7 +372,7 @@ impl<'a> Session<'a> {
             certificate: None,
         };
         let tls = protocol.is_tls().then(|| TlsClient::new(options)).transpose();
-        let route = Route::from(self.ready.address);
+        let route = Route::from(self.ready.address.clone());
         Ok(Driven {
             cpus: self.plan.pinning.generator.clone(),
             protocol,
@@ -376,7 +384,7 @@ impl<'a> Session<'a> {
 
     fn exchange(&self) -> tare_load::Exchange {
         let mut random = ChaCha8Rng::seed_from_u64(self.plan.seed);
-        self.contract.exchange(self.request, &self.ready.address.to_string(), &mut random)
+        self.contract.exchange(self.request, &self.ready.host, &mut random)
     }
 
     fn own_request(&self) -> Vec<u8> {

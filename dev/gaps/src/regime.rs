@@ -92,7 +92,7 @@ impl Trial<'_> {
         let mut generator = drive::generator(
             self.contract,
             &ready.host,
-            ready.address,
+            ready.address.clone(),
             connections,
             &self.pinning.generator,
             1,

@@ -108,7 +108,7 @@ fn of_rates_and_samples() -> Vec<RowIssue> {
 fn running() -> Vec<RunningRow> {
     let process = Process { pid: 4711, command: "node".to_owned() };
     let seen = RunningServer {
-        address: "127.0.0.1:3000".parse().unwrap(),
+        address: "127.0.0.1:3000".to_owned(),
         processes: vec![process],
         cgroup: None,
         cpus: vec![0, 1],

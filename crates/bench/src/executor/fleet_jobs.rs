@@ -8,7 +8,7 @@ use tare_agent::{
     job::{AnswerRules, ContractPart, Draws, LoadSpec, Requests, ServerName, TlsSpec, TrustSpec},
     window::marks,
 };
-use tare_load::{Connections, Load, Split};
+use tare_load::{Connections, Endpoint, Load, Split};
 use tare_service::drive::{EXCHANGES, EXCHANGES_OF_ROWS};
 
 use super::{Bench, loaded::Due, process::Running};
@@ -42,7 +42,8 @@ impl FleetSetting {
 
     /// The parts of a slice, in the order of the agents.
     pub(super) fn jobs(&self, bench: &Bench, running: &Running, due: &Due, agents: usize) -> Vec<Job> {
-        let address = running.ready.address;
+        // A plan with agents has no Unix sockets.
+        let Endpoint::Tcp(address) = running.ready.address else { return Vec::new() };
         let point = &bench.plan.points[due.point];
         let channel = bench.services[running.slot.row].channel();
         let Connections { total, threads } = point.load.connections();

@@ -231,7 +231,7 @@ impl Bench<'_> {
         point: usize,
         seed: u64,
     ) -> Result<Generator, ExecutorError> {
-        let mut route = Route::from(ready.address);
+        let mut route = Route::from(ready.address.clone());
         route.namespace = network.of_clients();
         let (channel, planned) = (&self.services[row].channel(), &self.plan.points[point]);
         let ConnectionUse { streams, resumes, .. } = planned.connection_use;
@@ -300,7 +300,7 @@ impl Bench<'_> {
         let checks: &[CheckId] =
             if self.plan.is_sequential() { &CHECK_OF_ONE_SAMPLE } else { &CHECKS_AFTER_LOAD };
         let transcript = running.network.at_the_service(|| {
-            verify::verify_only(&self.contracts[point], running.ready.address, &options, checks)
+            verify::verify_only(&self.contracts[point], &running.ready.address, &options, checks)
         })?;
         match transcript.reason() {
             _ if self.interrupted() => Ok(()),

@@ -36,6 +36,8 @@ pub enum NotForAgents {
         "an experiment over several cores gives each row a generator of its own size: leave --agents out"
     )]
     Cores,
+    #[error("an agent reaches no Unix socket of this machine: leave --unix out, or leave --agents out")]
+    UnixSocket,
     #[error(
         "{connections} connections are less than one for each of {agents} agents with {threads} threads: give more by \
          --connections, or fewer `threads` in the experiment"
@@ -75,6 +77,9 @@ impl Plan {
         }
         if self.rows.iter().any(|row| row.pinning.is_some()) {
             return Err(NotForAgents::Cores);
+        }
+        if self.rows.iter().filter_map(|row| row.running.as_ref()).any(|server| server.internet().is_none()) {
+            return Err(NotForAgents::UnixSocket);
         }
         let agents = addresses.len();
         let each = self.points.iter().map(|point| point.load.connections());

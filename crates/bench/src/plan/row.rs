@@ -63,7 +63,8 @@ pub struct PlannedRow {
 /// A server that ran already, as it was found before the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunningServer {
-    pub address: SocketAddr,
+    /// The address and port, or `unix:` and the path of a socket.
+    pub address: String,
     /// Those by which it was found; empty if none can be seen.
     pub processes: Vec<Process>,
     /// Where its CPU time is counted, if not by process.
@@ -157,10 +158,15 @@ impl PlannedRow {
 }
 
 impl RunningServer {
+    /// Its address and port; absent of a Unix socket.
+    pub fn internet(&self) -> Option<SocketAddr> {
+        self.address.parse().ok()
+    }
+
     fn of(running: &Running) -> RunningServer {
         let server = &running.server;
         RunningServer {
-            address: server.address(),
+            address: server.address().to_string(),
             processes: server.processes(),
             cgroup: server.cgroup().map(Path::to_owned),
             cpus: server.cpus(),

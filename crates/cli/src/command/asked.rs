@@ -251,8 +251,8 @@ pub(crate) fn learn(
 fn unanswered_by(service: &Service, error: LearnError) -> anyhow::Error {
     match (&service.running, error) {
         (Some(running), LearnError::Unanswered { asked, source }) => {
-            let endpoint = running.server.address().into();
-            anyhow!(Asker::Other.reason(&asked.to_string(), &endpoint, &service.channel(), &source))
+            let endpoint = running.server.address();
+            anyhow!(Asker::Other.reason(&asked.to_string(), endpoint, &service.channel(), &source))
         }
         (_, error) => error.into(),
     }

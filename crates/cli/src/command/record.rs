@@ -1,12 +1,11 @@
 //! `tare record`: writes a contract of what a server answers, or of what an OpenAPI document or a HAR file says.
 
 use std::{
-    net::SocketAddr,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use tare_load::Endpoint;
 use tare_service::{
     client::Channel,
@@ -19,6 +18,7 @@ use super::{
     asked::{self, AskedOptions},
     target::{
         self,
+        socket::SocketOptions,
         spoken::SpokenOptions,
         url::{self, Url},
     },
@@ -61,6 +61,8 @@ pub(crate) struct Args {
     writes: bool,
     #[command(flatten)]
     spoken: SpokenOptions,
+    #[command(flatten)]
+    socket: SocketOptions,
     /// Allow asking this host, which is not this machine. It must be yours
     #[arg(long, value_name = "HOST")]
     i_may_load: Option<String>,
@@ -103,19 +105,16 @@ impl Args {
         let url = url::parse(word)?;
         let channel = self.spoken.channel(&url)?;
         self.spoken.ensure_of_use(channel.protocol.is_tls())?;
-        let endpoints = target::endpoints(&url, None, self.i_may_load.as_deref())?;
+        let endpoints = target::endpoints(&url, self.socket.of_one()?, self.i_may_load.as_deref())?;
         let endpoint = target::reachable(&endpoints, self.timeout)?;
         target::ensure_secured(word, &endpoint, &channel, self.timeout)?;
-        match endpoint {
-            Endpoint::Tcp(address) => Ok(Reached { address, url, channel, patience: self.timeout }),
-            Endpoint::Unix(path) => bail!("{} is no address", path.display()),
-        }
+        Ok(Reached { endpoint, url, channel, patience: self.timeout })
     }
 }
 
 /// A server that is asked.
 struct Reached {
-    address: SocketAddr,
+    endpoint: Endpoint,
     url: Url,
     channel: Channel,
     patience: Duration,
@@ -123,8 +122,8 @@ struct Reached {
 
 impl Reached {
     fn server(&self) -> Server<'_> {
-        let Reached { address, url, channel, patience } = self;
-        Server { address: *address, host: &url.authority, channel, patience: *patience }
+        let Reached { endpoint, url, channel, patience } = self;
+        Server { endpoint, host: &url.authority, channel, patience: *patience }
     }
 }
 

@@ -1,6 +1,9 @@
 //! Servers that run already: their URLs, and where their CPU time is looked for.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::{Context, bail, ensure};
 use tare_bench::plan::until::Metric;
@@ -16,6 +19,7 @@ use tare_service::{
 
 use super::target::{
     self,
+    socket::SocketOptions,
     spoken::SpokenOptions,
     url::{self, Scheme},
 };
@@ -29,7 +33,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct RunningOptions {
     /// The process of a URL, whose CPU time and memory are counted with those of its children: one for each URL, in their order
-    /// [default: the processes that listen on its port]
+    /// [default: the processes that listen on its port or socket]
     #[arg(long, value_name = "PID", help_heading = HEADING)]
     pid: Vec<u32>,
     /// The cgroup of a URL, in place of its process: a folder, or a path as in `/proc/PID/cgroup`
@@ -40,6 +44,8 @@ pub(crate) struct RunningOptions {
     container: Vec<String>,
     #[command(flatten)]
     spoken: SpokenOptions,
+    #[command(flatten)]
+    socket: SocketOptions,
     /// Allow loading this host, which is not this machine. It must be yours
     #[arg(long, value_name = "HOST", help_heading = HEADING)]
     i_may_load: Vec<String>,
@@ -68,6 +74,17 @@ impl RunningOptions {
         &self.i_may_load
     }
 
+    /// The same URL twice is two servers where each has a socket of its own. What follows a `#` is sent to neither, and names them.
+    pub(crate) fn tell_apart(&self, services: &mut [String]) {
+        if let [baseline, candidate] = services
+            && baseline == candidate
+            && self.socket.is_of_each()
+        {
+            baseline.push_str("#baseline");
+            candidate.push_str("#candidate");
+        }
+    }
+
     /// Takes in the servers of all URLs among `words`, as they are found now, and says on standard error what they were found to
     /// be.
     pub(crate) fn take_in(&self, workspace: &mut Workspace, words: &[&str]) -> anyhow::Result<()> {
@@ -84,6 +101,10 @@ impl RunningOptions {
                  protocol by its name, such as `hyper+h2`"
             );
         }
+        ensure!(
+            !self.socket.is_given() || !urls.is_empty(),
+            "--unix is of servers that run already, and no service is a URL; what Tare starts listens on the port in PORT"
+        );
         let has_tls = parsed.iter().any(|url| url.scheme == Scheme::Https);
         self.spoken.ensure_of_use(has_tls || urls.is_empty())?;
         for host in &self.i_may_load {
@@ -93,10 +114,11 @@ impl RunningOptions {
                 "--i-may-load names \"{host}\", which is the host of no URL"
             );
         }
-        for ((word, url), whose) in urls.iter().zip(parsed).zip(self.whose(urls.len())?) {
+        let (sockets, whose) = (self.socket.of(urls.len())?, self.whose(urls.len())?);
+        for (((word, url), unix), whose) in urls.iter().zip(parsed).zip(sockets).zip(whose) {
             let channel = self.spoken.channel(&url).with_context(|| (*word).to_owned())?;
-            let server = self.find(&url, &whose).with_context(|| (*word).to_owned())?;
-            target::ensure_secured(word, &server.address().into(), &channel, CONNECT_TIMEOUT)?;
+            let server = self.find(&url, unix, &whose).with_context(|| (*word).to_owned())?;
+            target::ensure_secured(word, server.address(), &channel, CONNECT_TIMEOUT)?;
             tell(word, &server);
             let running = Running { server, host: url.authority, path: url.path, channel };
             workspace.catalogue.add_running(word, running);
@@ -119,20 +141,21 @@ impl RunningOptions {
             "--pid, --cgroup, --container: {given} given for {urls} URLs: give one for each URL, in their order"
         );
         match given {
-            0 => Ok(vec![Whose::Port; urls]),
+            0 => Ok(vec![Whose::Listener; urls]),
             _ => pids.chain(cgroups).chain(containers).collect(),
         }
     }
 
-    fn find(&self, url: &url::Url, whose: &Whose) -> anyhow::Result<Server> {
+    fn find(&self, url: &url::Url, unix: Option<&Path>, whose: &Whose) -> anyhow::Result<Server> {
         let may_load = self.i_may_load.iter().find(|host| host.eq_ignore_ascii_case(&url.host));
-        let endpoints = target::endpoints(url, None, may_load.map(String::as_str))?;
-        let Endpoint::Tcp(address) = target::reachable(&endpoints, CONNECT_TIMEOUT)? else {
-            bail!("a URL names no Unix socket");
+        let endpoints = target::endpoints(url, unix, may_load.map(String::as_str))?;
+        let address = target::reachable(&endpoints, CONNECT_TIMEOUT)?;
+        let is_here = match &address {
+            Endpoint::Tcp(address) => target::is_here(address.ip()),
+            Endpoint::Unix(_) => true,
         };
-        let is_here = target::is_here(address.ip());
         ensure!(
-            is_here || *whose == Whose::Port,
+            is_here || *whose == Whose::Listener,
             "--pid, --cgroup, --container: {} is not this machine, and its processes cannot be seen",
             url.host
         );
@@ -147,7 +170,11 @@ fn tell(word: &str, server: &Server) {
         (None, Some(folder)) => format!("CPU time and memory of the cgroup {}", folder.display()),
         (None, None) => format!("CPU time and memory of {} and its children", processes.join(", ")),
     };
-    tare_host::tell!("{word} runs already: {found}");
+    let over = match server.address() {
+        Endpoint::Tcp(_) => String::new(),
+        socket @ Endpoint::Unix(_) => format!(" at {socket}"),
+    };
+    tare_host::tell!("{word} runs already{over}: {found}");
 }
 
 /// Where services and generator run: servers that run already stay where they are.

@@ -52,6 +52,7 @@ mod sequences;
 mod serve;
 mod site;
 mod slo;
+mod sockets;
 mod source;
 mod stderr;
 mod support;

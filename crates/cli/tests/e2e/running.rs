@@ -113,7 +113,7 @@ fn cpu_time_that_cannot_be_read_is_absent_in_every_form_and_the_output_says_once
     let words = [&compare[..], &["--budget", "30s", "--out", "out"]].concat();
     let ended = start_under(&unshare, folder.path(), &words).end();
     assert!(ended.stderr.contains("throughput decides alone"), "{ended}");
-    let why = "no CPU time and no memory: the process that listens on its port is hidden";
+    let why = "no CPU time and no memory: the process that listens there is hidden";
     assert_eq!(ended.stdout.matches(why).count(), 1, "{ended}");
     assert!(!ended.stdout.contains("note: CPU time: services 0.0%"), "{ended}");
     let journal = fs::read_to_string(folder.path().join("out/journal.ndjson")).unwrap();

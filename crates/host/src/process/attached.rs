@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeSet,
     fs, io,
-    net::{IpAddr, Ipv4Addr, SocketAddr},
+    net::{IpAddr, Ipv4Addr},
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
@@ -19,14 +19,16 @@ use super::{
     placement, port,
     procfs::{self, Identity, Process},
     tally::CpuTime,
+    unix,
     unknown::{CpuUnknown, Unseen},
 };
+use tare_load::Endpoint;
 
 /// Where the CPU time and the memory of a server are looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Whose {
-    /// The processes that hold the listening socket of its port, and all that descend from them.
-    Port,
+    /// The processes that hold its listening socket, and all that descend from them.
+    Listener,
     /// This process, and all that descend from it.
     Pid(u32),
     /// All that is in this cgroup: a folder, or a path as `/proc/PID/cgroup` has it.
@@ -40,9 +42,9 @@ pub enum ServerError {
     #[error("there is no process {0}")]
     NoProcess(u32),
     #[error(
-        "{process} does not listen on port {port}, but {owner} does: give its number, or a cgroup that both are in"
+        "{process} does not listen at {at}, but {owner} does: give its number, or a cgroup that both are in"
     )]
-    OtherListener { process: Process, port: u16, owner: Process },
+    OtherListener { process: Process, at: Endpoint, owner: Process },
     #[error(
         "{} is no cgroup that counts CPU time: name its folder below /sys/fs/cgroup, or its path in /proc/PID/cgroup", .0.display()
     )]
@@ -54,11 +56,11 @@ pub enum ServerError {
 /// A server as it was found. It stays what it was found to be: if its processes are others later, it is gone.
 #[derive(Debug, Clone)]
 pub struct Server {
-    address: SocketAddr,
-    /// It was found by its port alone: the user did not name its processes.
-    by_port: bool,
+    address: Endpoint,
+    /// It was found by its listening socket alone: the user did not name its processes.
+    by_listener: bool,
     counted: Result<Counted, Unseen>,
-    /// The sockets that listen on its port, by their inodes; empty if none is seen.
+    /// The sockets that listen there, by their inodes; empty if none is seen.
     sockets: Vec<String>,
 }
 
@@ -75,19 +77,20 @@ impl Server {
     ///
     /// # Errors
     /// The process or cgroup that was named is not there, or does not serve. If none was named, nothing is an error.
-    pub fn find(address: SocketAddr, is_here: bool, whose: &Whose) -> Result<Server, ServerError> {
-        let sockets = if is_here { sockets_of(address) } else { Vec::new() };
+    pub fn find(address: impl Into<Endpoint>, is_here: bool, whose: &Whose) -> Result<Server, ServerError> {
+        let address = address.into();
+        let sockets = if is_here { sockets_of(&address) } else { Vec::new() };
         let counted = match whose {
-            Whose::Port => by_port(is_here, &sockets),
-            Whose::Pid(pid) => Ok(by_pid(*pid, address.port(), &sockets)?),
+            Whose::Listener => by_listener(is_here, &sockets),
+            Whose::Pid(pid) => Ok(by_pid(*pid, &address, &sockets)?),
             Whose::Cgroup(path) => Ok(by_cgroup(path)?),
             Whose::CgroupOf(pid) => Ok(by_cgroup_of(*pid)?),
         };
-        Ok(Server { address, by_port: *whose == Whose::Port, counted, sockets })
+        Ok(Server { address, by_listener: *whose == Whose::Listener, counted, sockets })
     }
 
-    pub fn address(&self) -> SocketAddr {
-        self.address
+    pub fn address(&self) -> &Endpoint {
+        &self.address
     }
 
     /// Why nothing is known of its processes; absent if they are.
@@ -161,8 +164,8 @@ impl Attached {
         Attached { server, meter: Mutex::default() }
     }
 
-    pub(super) fn address(&self) -> SocketAddr {
-        self.server.address
+    pub(super) fn address(&self) -> &Endpoint {
+        &self.server.address
     }
 
     pub(super) fn pid(&self) -> Option<u32> {
@@ -195,7 +198,7 @@ impl Attached {
     /// The other processes, if the user did not name those of the service: some of them may work for it.
     pub(super) fn bystanders(&self) -> Option<Bystanders> {
         let activity = Activity::read();
-        let service = match self.server.counted.as_ref().ok().filter(|_| self.server.by_port)? {
+        let service = match self.server.counted.as_ref().ok().filter(|_| self.server.by_listener)? {
             Counted::Family(roots) => activity.family(&pids(roots)),
             Counted::Group { folder, .. } => members_below(folder).into_iter().collect(),
         };
@@ -211,14 +214,14 @@ impl Attached {
                 members.first().filter(|_| !members.iter().any(|member| member.is_alive()))
             }
             Err(_) => {
-                let now = || sockets_of(server.address);
+                let now = || sockets_of(&server.address);
                 let is_closed =
                     !server.sockets.is_empty() && !now().iter().any(|socket| server.sockets.contains(socket));
                 return is_closed.then_some(ServerGone::Closed);
             }
         }?;
         let known = |pid: &u32| server.roots().iter().any(|root| root.pid == *pid && root.is_alive());
-        let other = port::holders(&sockets_of(server.address)).into_iter().find(|pid| !known(pid));
+        let other = port::holders(&sockets_of(&server.address)).into_iter().find(|pid| !known(pid));
         Some(match other {
             Some(by) => ServerGone::Replaced { pid: lost.pid, by },
             None => ServerGone::Ended { pid: lost.pid },
@@ -231,12 +234,17 @@ fn pids(processes: &[Identity]) -> Vec<u32> {
 }
 
 /// The sockets that a connection to this address of this machine reaches.
-fn sockets_of(address: SocketAddr) -> Vec<String> {
-    let is_usual = address.ip() == IpAddr::V4(Ipv4Addr::LOCALHOST);
-    port::sockets_on(address.port(), is_usual).unwrap_or_default()
+fn sockets_of(address: &Endpoint) -> Vec<String> {
+    match address {
+        Endpoint::Tcp(address) => {
+            let is_usual = address.ip() == IpAddr::V4(Ipv4Addr::LOCALHOST);
+            port::sockets_on(address.port(), is_usual).unwrap_or_default()
+        }
+        Endpoint::Unix(path) => unix::sockets_at(path),
+    }
 }
 
-fn by_port(is_here: bool, sockets: &[String]) -> Result<Counted, Unseen> {
+fn by_listener(is_here: bool, sockets: &[String]) -> Result<Counted, Unseen> {
     if !is_here {
         return Err(Unseen::OtherHost);
     }
@@ -270,7 +278,7 @@ fn is_init(pid: u32) -> bool {
     pid == 1 || procfs::stat(pid).is_some_and(|stat| stat.command == "systemd")
 }
 
-fn by_pid(pid: u32, port: u16, sockets: &[String]) -> Result<Counted, ServerError> {
+fn by_pid(pid: u32, address: &Endpoint, sockets: &[String]) -> Result<Counted, ServerError> {
     let root = Identity::of(pid).ok_or(ServerError::NoProcess(pid))?;
     let holders = port::holders(sockets);
     let family = Activity::read().family(&[pid]);
@@ -279,7 +287,9 @@ fn by_pid(pid: u32, port: u16, sockets: &[String]) -> Result<Counted, ServerErro
         fs::read_link(format!("/proc/{pid}/ns/net")).ok() == fs::read_link("/proc/self/ns/net").ok();
     let other = holders.first().filter(|_| is_near && !holders.iter().any(|holder| family.contains(holder)));
     match (Process::of(pid), other.and_then(|other| Process::of(*other))) {
-        (Some(process), Some(owner)) => Err(ServerError::OtherListener { process, port, owner }),
+        (Some(process), Some(owner)) => {
+            Err(ServerError::OtherListener { process, at: address.clone(), owner })
+        }
         _ => Ok(Counted::Family(vec![root])),
     }
 }

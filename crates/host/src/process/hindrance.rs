@@ -1,15 +1,17 @@
 //! Why a service has not given a right answer yet, as far as the kernel shows it: where its processes listen, what they wait for, and
 //! what the last question has met. It knows nothing of what the service serves.
 
-use std::{fmt, fs, net::SocketAddr, time::Duration};
+use std::{fmt, fs, time::Duration};
 
 use super::{
     fallback,
     input::{self, Input},
     port,
     procfs::Process,
-    sockets::{self, Place},
+    sockets::{self, Listening, Place},
+    unix,
 };
+use tare_load::Endpoint;
 
 /// What one question finds that asks whether a service is ready.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,11 +41,11 @@ pub enum Hindrance {
     /// How its answer differs from the right one, in words after "it"; and for how long already.
     Wrong { words: String, lasts: Duration },
     /// Connections wait where it is asked, and it does not accept them.
-    Unaccepted { asked: SocketAddr, queued: u32 },
+    Unaccepted { asked: Endpoint, queued: u32 },
     /// It listens where it is asked, and nothing came over a connection for so long.
-    Silent { asked: SocketAddr, lasts: Duration },
+    Silent { asked: Endpoint, lasts: Duration },
     /// It listens, and not where it is asked.
-    Elsewhere { asked: SocketAddr, listens: Vec<Place> },
+    Elsewhere { asked: Endpoint, listens: Vec<Place> },
     /// It listens in a network namespace of its own.
     OtherNetwork { listens: Vec<Place> },
     /// One of its processes waits for input.
@@ -73,7 +75,7 @@ pub(super) struct Observed {
 
 impl Observed {
     /// Observes these processes, and what listens at `asked` in the network of this thread.
-    pub(super) fn of(pids: &[u32], asked: SocketAddr) -> Observed {
+    pub(super) fn of(pids: &[u32], asked: &Endpoint) -> Observed {
         let network = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
         let (here, around) = (network("thread-self"), sockets::in_network_of("thread-self"));
         let held: Vec<(u32, Vec<String>)> =
@@ -88,10 +90,15 @@ impl Observed {
             found.extend(own.map(|listening| listening.place.clone()));
         }
         [&mut seen.own, &mut seen.apart].into_iter().for_each(in_order);
-        let queued = around
-            .iter()
-            .filter(|listening| matches!(&listening.place, Place::Tcp(own) if sockets::reaches(*own, asked)));
-        seen.queued = queued.map(|listening| listening.queued).max();
+        let at_path = match asked {
+            Endpoint::Tcp(_) => Vec::new(),
+            Endpoint::Unix(path) => unix::sockets_at(path),
+        };
+        let is_asked = |listening: &&Listening| match (&listening.place, asked) {
+            (Place::Tcp(own), Endpoint::Tcp(asked)) => sockets::reaches(*own, *asked),
+            _ => at_path.contains(&listening.inode),
+        };
+        seen.queued = around.iter().filter(is_asked).map(|listening| listening.queued).max();
         seen.input = pids.iter().find_map(|pid| Some((Process::of(*pid)?, input::awaited_by(*pid)?)));
         seen.stopped =
             pids.iter().filter(|pid| fallback::is_stopped(**pid)).find_map(|pid| Process::of(*pid));
@@ -111,21 +118,23 @@ fn in_order(places: &mut Vec<Place>) {
 impl Hindrance {
     /// It follows from what is seen, from what the last question has met, and for how long that `lasts`. `stderr` is its last line.
     pub(super) fn of(
-        asked: SocketAddr,
+        asked: &Endpoint,
         met: Probed,
         lasts: Duration,
         seen: Observed,
         stderr: &str,
     ) -> Hindrance {
         let is_refused = met == Probed::Refused;
-        let is_asked = |place: &Place| match place {
+        let is_asked = |place: &Place| match (place, asked) {
             // One that listens on all addresses of IPv6 and refuses IPv4 is for IPv6 alone.
-            Place::Tcp(own) => {
-                sockets::reaches(*own, asked) && !(is_refused && own.is_ipv6() && asked.is_ipv4())
+            (Place::Tcp(own), Endpoint::Tcp(asked)) => {
+                sockets::reaches(*own, *asked) && !(is_refused && own.is_ipv6() && asked.is_ipv4())
             }
-            Place::Udp(_) | Place::Unix(_) => false,
+            _ => false,
         };
-        let is_there = seen.own.iter().any(is_asked) || (met == Probed::Silent && seen.queued.is_some());
+        let is_open = met == Probed::Silent || matches!(asked, Endpoint::Unix(_));
+        let is_there = seen.own.iter().any(is_asked) || (is_open && seen.queued.is_some());
+        let asked = asked.clone();
         match (met, seen) {
             (Probed::Unfit(words), _) => Hindrance::Unfit { words, lasts },
             (Probed::Wrong(words), _) => Hindrance::Wrong { words, lasts },
@@ -176,7 +185,7 @@ impl fmt::Display for Hindrance {
                 f,
                 "it listens on {}, and not on {asked}, where it is asked: {}",
                 named(listens),
-                fix(*asked, listens)
+                fix(asked, listens)
             ),
             Hindrance::OtherNetwork { listens } => write!(
                 f,
@@ -211,7 +220,8 @@ impl fmt::Display for Hindrance {
 }
 
 /// What lets a service that listens on these be reached where it is asked.
-fn fix(asked: SocketAddr, listens: &[Place]) -> String {
+fn fix(asked: &Endpoint, listens: &[Place]) -> String {
+    let Endpoint::Tcp(asked) = asked else { return "let it listen there".to_owned() };
     let has = |wanted: fn(&Place) -> bool| listens.iter().any(wanted);
     let has_port = listens.iter().any(|place| matches!(place, Place::Tcp(own) if own.port() == asked.port()));
     if has_port {
@@ -245,7 +255,9 @@ mod tests {
 
     use super::*;
 
-    const ASKED: ([u8; 4], u16) = ([127, 0, 0, 1], 18_100);
+    fn asked() -> Endpoint {
+        std::net::SocketAddr::from(([127, 0, 0, 1], 18_100)).into()
+    }
 
     fn tcp(address: &str) -> Place {
         Place::Tcp(address.parse().unwrap())
@@ -256,7 +268,7 @@ mod tests {
     }
 
     fn said(met: Probed, seen: Observed) -> String {
-        Hindrance::of(ASKED.into(), met, Duration::from_millis(1_420), seen, "").to_string()
+        Hindrance::of(&asked(), met, Duration::from_millis(1_420), seen, "").to_string()
     }
 
     #[test]
@@ -332,7 +344,7 @@ mod tests {
         );
         assert_eq!(of(Observed::default()), "it listens on no port yet");
         let waits =
-            Hindrance::of(ASKED.into(), Probed::Refused, Duration::ZERO, Observed::default(), "no database");
+            Hindrance::of(&asked(), Probed::Refused, Duration::ZERO, Observed::default(), "no database");
         assert_eq!(waits.to_string(), "it listens on no port yet, and its stderr ends: no database");
         assert!(of(Observed { is_hidden: true, ..Observed::default() }).contains("cannot be seen"));
     }
@@ -343,7 +355,8 @@ mod tests {
         let datagrams = UdpSocket::bind("127.0.0.1:0").unwrap();
         let here = listener.local_addr().unwrap();
         let me = [std::process::id()];
-        let seen = Observed::of(&me, here);
+        let asked = Endpoint::from(here);
+        let seen = Observed::of(&me, &asked);
         assert!(seen.own.contains(&Place::Tcp(here)), "{seen:?}");
         assert!(
             !seen.own.contains(&Place::Udp(datagrams.local_addr().unwrap())),
@@ -351,8 +364,8 @@ mod tests {
         );
         assert_eq!((seen.queued, seen.is_hidden, seen.stopped), (Some(0), false, None));
         let _waits = TcpStream::connect(here).unwrap();
-        assert_eq!(Observed::of(&me, here).queued, Some(1));
+        assert_eq!(Observed::of(&me, &asked).queued, Some(1));
         drop(listener);
-        assert_eq!(Observed::of(&me, here).queued, None);
+        assert_eq!(Observed::of(&me, &asked).queued, None);
     }
 }

@@ -49,6 +49,7 @@ mod syscall;
 mod tail;
 mod tally;
 mod throttle;
+mod unix;
 mod unknown;
 mod vigil;
 

@@ -293,11 +293,11 @@ mod tests {
             let stderr_tail = String::new();
             Unready::NotReady { after: Duration::from_secs(2), hindrance, stderr_tail }.to_string()
         };
-        let asked = std::net::SocketAddr::from(([127, 0, 0, 1], 81));
+        let asked = tare_load::Endpoint::from(std::net::SocketAddr::from(([127, 0, 0, 1], 81)));
         let expected = "gave no correct answer within 2s of its start: check that it listens on 127.0.0.1:$PORT, or raise \
             `ready-timeout`; its stderr is empty";
         assert_eq!(late(None), expected);
-        let silent = Hindrance::Silent { asked, lasts: Duration::from_secs(1) };
+        let silent = Hindrance::Silent { asked: asked.clone(), lasts: Duration::from_secs(1) };
         let expected = "gave no correct answer within 2s of its start: it listens at 127.0.0.1:81, and has answered nothing for \
             1.0 s; if it needs more time, raise `ready-timeout`; its stderr is empty";
         assert_eq!(late(Some(silent.clone())), expected);

@@ -2,6 +2,7 @@
 
 use super::procfs::{self, Process};
 use super::sockets::{self, Place, Table};
+use super::unix;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,6 +13,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Mutex, PoisonError};
+use tare_load::Endpoint;
 
 /// The process that listens on a port, as far as it is visible.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,10 +89,14 @@ pub fn port_in_use(port: u16) -> Option<PortOwner> {
     (!inodes.is_empty()).then(|| PortOwner { process: process() })
 }
 
-/// The processes that listen on this port where a connection to this machine may reach them, as far as they are visible.
+/// The processes that listen where a connection to this machine may reach them, on this port or at this path, as far as they are
+/// visible.
 #[must_use]
-pub fn listeners(port: u16) -> Vec<u32> {
-    holders(&sockets_on(port, false).unwrap_or_default())
+pub fn listeners(endpoint: &Endpoint) -> Vec<u32> {
+    holders(&match endpoint {
+        Endpoint::Tcp(address) => sockets_on(address.port(), false).unwrap_or_default(),
+        Endpoint::Unix(path) => unix::sockets_at(path),
+    })
 }
 
 /// The inodes of the sockets that listen on the port: where a connection to 127.0.0.1 would reach them, or on any address. Absent
@@ -184,7 +190,7 @@ mod tests {
             let listener = TcpListener::bind((address, 0)).unwrap();
             let owner = port_in_use(listener.local_addr().unwrap().port()).unwrap();
             assert_eq!(owner.process.unwrap().pid, std::process::id());
-            assert!(listeners(listener.local_addr().unwrap().port()).contains(&std::process::id()));
+            assert!(listeners(&listener.local_addr().unwrap().into()).contains(&std::process::id()));
         }
     }
 

@@ -159,11 +159,11 @@ impl Service {
     /// Why it is not ready; absent if it is not known where it is asked.
     fn hindrance(&self, vigil: &Vigil) -> Option<Hindrance> {
         let (pids, asked) = match &self.hold {
-            Hold::Supervised(own) => (own.pids(), SocketAddr::from((Ipv4Addr::LOCALHOST, own.port?))),
-            Hold::Attached(server) => (server.live(), server.address()),
+            Hold::Supervised(own) => (own.pids(), SocketAddr::from((Ipv4Addr::LOCALHOST, own.port?)).into()),
+            Hold::Attached(server) => (server.live(), server.address().clone()),
         };
         let (met, lasts) = vigil.met(Instant::now());
-        Some(Hindrance::of(asked, met, lasts, Observed::of(&pids, asked), &self.stderr_tail(1)))
+        Some(Hindrance::of(&asked, met, lasts, Observed::of(&pids, &asked), &self.stderr_tail(1)))
     }
 
     fn exited_early(&self, status: Exit) -> Unready {

@@ -32,7 +32,7 @@ pub enum Unwaited {
 #[serde(rename_all = "kebab-case")]
 pub enum Unseen {
     OtherHost,
-    /// No socket that this machine shows listens on its port: it is in another network namespace, as behind a container engine's
+    /// No socket that this machine shows listens there: it is in another network namespace, as behind a container engine's
     /// address translation.
     OtherNetwork,
     /// The socket is there, and its process hidden: it is another user's, or in another pid namespace.
@@ -43,8 +43,8 @@ impl fmt::Display for Unseen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Unseen::OtherHost => "it is on another host",
-            Unseen::OtherNetwork => "no process that listens on its port can be seen",
-            Unseen::OtherUser => "the process that listens on its port is hidden, as another user's is",
+            Unseen::OtherNetwork => "no process that listens there can be seen",
+            Unseen::OtherUser => "the process that listens there is hidden, as another user's is",
         })
     }
 }

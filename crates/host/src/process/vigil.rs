@@ -155,8 +155,9 @@ mod tests {
             let said = Arc::clone(&said);
             move |line| said.lock().unwrap().push(line.to_owned())
         });
-        let asked = std::net::SocketAddr::from(([127, 0, 0, 1], 81));
-        let silent = |seconds| Hindrance::Silent { asked, lasts: Duration::from_secs(seconds) };
+        let asked = tare_load::Endpoint::from(std::net::SocketAddr::from(([127, 0, 0, 1], 81)));
+        let silent =
+            |seconds| Hindrance::Silent { asked: asked.clone(), lasts: Duration::from_secs(seconds) };
         let timeout = Duration::from_secs(60);
         notices.say("a", &silent(1), timeout);
         notices.clone().say("a", &silent(2), timeout);

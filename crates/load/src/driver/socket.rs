@@ -4,9 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use rustix::io::Errno;
-use rustix::net::{
-    AddressFamily, SocketAddrAny, SocketAddrUnix, SocketFlags, SocketType, bind, socket_with, sockopt,
-};
+use rustix::net::{SocketAddrAny, SocketFlags, SocketType, bind, socket_with, sockopt};
 
 use crate::endpoint::{Endpoint, Route};
 use crate::tally::Failure;
@@ -17,12 +15,9 @@ pub(super) fn open(
     slot: usize,
     flags: SocketFlags,
 ) -> Result<(OwnedFd, SocketAddrAny), Errno> {
-    let (family, address) = match &route.target {
-        Endpoint::Tcp(target @ SocketAddr::V4(_)) => (AddressFamily::INET, SocketAddrAny::from(*target)),
-        Endpoint::Tcp(target) => (AddressFamily::INET6, SocketAddrAny::from(*target)),
-        Endpoint::Unix(path) => (AddressFamily::UNIX, SocketAddrUnix::new(path.as_path())?.into()),
-    };
-    let socket = socket_with(family, SocketType::STREAM, flags | SocketFlags::CLOEXEC, None)?;
+    let address = route.target.address()?;
+    let (family, flags) = (address.address_family(), flags | SocketFlags::CLOEXEC);
+    let socket = socket_with(family, SocketType::STREAM, flags, None)?;
     if matches!(route.target, Endpoint::Tcp(_)) {
         sockopt::set_tcp_nodelay(&socket, true)?;
         if let Some(source) = route.source(slot) {

@@ -23,10 +23,7 @@ use std::{
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
-    net::{
-        self, AddressFamily, RecvFlags, SendFlags, SocketAddrAny, SocketAddrUnix, SocketFlags, SocketType,
-        sockopt,
-    },
+    net::{self, RecvFlags, SendFlags, SocketFlags, SocketType, sockopt},
 };
 use rustls::{ClientConfig, pki_types::ServerName};
 use tare_host::signals;
@@ -111,16 +108,10 @@ impl ClientConnection {
     /// # Errors
     /// Nothing listens there, no connection is accepted by the deadline, or there was an interrupt.
     pub fn open(endpoint: &Endpoint, deadline: Deadline) -> Result<ClientConnection, AskError> {
-        let (family, address) = match endpoint {
-            Endpoint::Tcp(address) if address.is_ipv4() => {
-                (AddressFamily::INET, SocketAddrAny::from(*address))
-            }
-            Endpoint::Tcp(address) => (AddressFamily::INET6, SocketAddrAny::from(*address)),
-            Endpoint::Unix(path) => (AddressFamily::UNIX, SocketAddrUnix::new(path.as_path())?.into()),
-        };
+        let address = endpoint.address()?;
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        let socket = net::socket_with(family, SocketType::STREAM, flags, None)?;
-        if family != AddressFamily::UNIX {
+        let socket = net::socket_with(address.address_family(), SocketType::STREAM, flags, None)?;
+        if matches!(endpoint, Endpoint::Tcp(_)) {
             // Each write is a segment of its own: what is cut on purpose must arrive as it was cut.
             sockopt::set_tcp_nodelay(&socket, true)?;
         }

@@ -1,10 +1,7 @@
 //! What a port speaks, for whoever asked it in another protocol and had no answer: told from its first bytes, after questions that
 //! change nothing.
 
-use std::{
-    net::{IpAddr, Ipv4Addr},
-    time::Duration,
-};
+use std::time::Duration;
 
 use tare_load::{Endpoint, TlsClient, TlsOffer, TlsOptions, TlsVersion, Trust};
 
@@ -51,7 +48,8 @@ fn hello() -> Result<Vec<u8>, AskError> {
         version: TlsVersion::Tls13,
         certificate: None,
     };
-    client_hello(TlsClient::new(options)?.config(), IpAddr::from(Ipv4Addr::LOCALHOST))
+    let client = TlsClient::new(options)?;
+    client_hello(client.config(), client.server_name())
 }
 
 fn first_bytes(endpoint: &Endpoint, question: &[u8], deadline: Deadline) -> Result<Vec<u8>, AskError> {

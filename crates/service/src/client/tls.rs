@@ -3,7 +3,6 @@
 use std::{
     collections::VecDeque,
     io::{self, Read, Write},
-    net::IpAddr,
     sync::Arc,
 };
 
@@ -34,9 +33,12 @@ pub struct Secured {
 }
 
 /// What a client says first.
-pub(crate) fn client_hello(config: Arc<ClientConfig>, name: IpAddr) -> Result<Vec<u8>, AskError> {
+pub(crate) fn client_hello(
+    config: Arc<ClientConfig>,
+    name: ServerName<'static>,
+) -> Result<Vec<u8>, AskError> {
     let mut records = Vec::new();
-    Tls::new(config, name.into())?.take(&mut records)?;
+    Tls::new(config, name)?.take(&mut records)?;
     Ok(records)
 }
 

@@ -157,7 +157,7 @@ impl EnduranceTrial<'_> {
     fn generator(&self, connections: Connections, seed: u64) -> Result<Generator, DriveError> {
         let way =
             Way { host: &self.ready.host, channel: &self.service.channel(), streams: 1, resumes: false };
-        drive::generator_in(self.contract, &way, self.ready.address, connections, &[], seed)
+        drive::generator_in(self.contract, &way, self.ready.address.clone(), connections, &[], seed)
     }
 
     /// Whether the service may not close a connection.
@@ -175,7 +175,7 @@ impl EnduranceTrial<'_> {
 
     fn wrong_in(&self, checks: &[CheckId], round: u64) -> Option<String> {
         let options = verify_options(self.service, self.seed.wrapping_add(round));
-        verify::verify_only(self.contract, self.ready.address, &options, checks).reason()
+        verify::verify_only(self.contract, &self.ready.address, &options, checks).reason()
     }
 }
 

@@ -39,7 +39,8 @@ pub fn of_service(
     let provisional = provisional(vec![Question::new("GET", "/", None)])?;
     let ready = start_one(service, &provisional, ground, "learn-document")?;
     let channel = &service.channel();
-    let found = of_server(&Server { address: ready.address, host: &ready.host, channel, patience: PATIENCE });
+    let found =
+        of_server(&Server { endpoint: &ready.address, host: &ready.host, channel, patience: PATIENCE });
     ready.process.stop(GRACE);
     // A service that keeps silent there may answer elsewhere, which it is asked next.
     let reads = found.ok().flatten().map(|(place, material)| (place, material.reads()));

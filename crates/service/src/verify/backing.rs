@@ -1,9 +1,9 @@
 //! The check `backing`: each answer takes of the database and of the server behind the service what the contract says, and what it says
 //! is stored is there. It is made by whoever started them, while the service runs.
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
+use tare_load::Endpoint;
 use tare_load::exchange::{ExpectedBody, Flight, Judged};
 use tare_load::http1::Response;
 
@@ -26,7 +26,7 @@ const PAUSES_MAX: usize = 40;
 /// A result for each request that says what it takes, and for each that changes something.
 pub(crate) fn backing(
     contract: &Contract,
-    target: SocketAddr,
+    target: &Endpoint,
     options: &Options,
     backing: &mut Backing,
 ) -> Vec<CheckResult> {

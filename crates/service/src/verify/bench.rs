@@ -1,11 +1,11 @@
 //! What all checks share: the service's address, what was found so far, and how to send a request and evaluate its answer.
 
-use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Instant;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use tare_load::Endpoint;
 use tare_load::exchange::Expected;
 use tare_load::http1::Response;
 use tare_load::sequence::Captured;
@@ -32,7 +32,7 @@ pub(super) struct Bench<'c> {
     /// What `response` expected, by the name of the request: `fresh` knows a cached answer by it.
     pub expected: Vec<(&'c str, Expected)>,
     pub patience: Rc<Patience>,
-    pub target: SocketAddr,
+    pub target: Endpoint,
 }
 
 /// What an answer must be. Where it is wrong, that is reported once and not by each check again; whether it comes is another
@@ -59,7 +59,7 @@ pub(super) struct Asked<'c> {
 }
 
 impl<'c> Bench<'c> {
-    pub(super) fn new(contract: &'c Contract, target: SocketAddr, options: &'c Options) -> Bench<'c> {
+    pub(super) fn new(contract: &'c Contract, target: &Endpoint, options: &'c Options) -> Bench<'c> {
         let leaves_open = options.known_failures.iter().any(|(check, _)| *check == CheckId::ConnectionClose);
         let alone = contract.requests.iter().filter(|request| contract.is_asked_alone(request));
         Bench {
@@ -71,7 +71,7 @@ impl<'c> Bench<'c> {
             first_date: None,
             expected: Vec::new(),
             patience: Rc::new(Patience::new(&options.timeouts, leaves_open)),
-            target,
+            target: target.clone(),
         }
     }
 
@@ -140,7 +140,7 @@ impl<'c> Bench<'c> {
     }
 
     pub(super) fn open(&mut self) -> Result<Talk, Failure> {
-        let opened = Talk::open(self.target, &self.options.channel, &self.patience);
+        let opened = Talk::open(&self.target, &self.options.channel, &self.patience);
         opened.map_err(|error| self.cannot_connect(&error))
     }
 

@@ -1,6 +1,6 @@
 //! The check `h2-goaway`: a connection that is open while the service is stopped. Who stops the service holds it.
 
-use std::net::SocketAddr;
+use tare_load::Endpoint;
 
 use super::bench::Bench;
 use super::frames::{FrameTalk, NoFrame, name_of};
@@ -17,7 +17,7 @@ pub(crate) struct Farewell {
 
 impl Farewell {
     /// Absent where the check is not made, or where no connection can be had: other checks have said so.
-    pub(crate) fn open(contract: &Contract, target: SocketAddr, options: &Options) -> Option<Farewell> {
+    pub(crate) fn open(contract: &Contract, target: &Endpoint, options: &Options) -> Option<Farewell> {
         let is_made = CheckId::H2Goaway.concerns(options.channel.protocol)
             && contract.level(CheckId::H2Goaway) != Level::Skip;
         let mut talk =

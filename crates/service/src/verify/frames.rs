@@ -138,7 +138,7 @@ impl FrameTalk {
     /// After the preface of the client.
     pub(super) fn open(bench: &mut Bench<'_>) -> Result<FrameTalk, Failure> {
         let deadline = Deadline::after(bench.patience.timeouts.connect);
-        let opened = ClientConnection::open_in(&bench.target.into(), &bench.options.channel, deadline);
+        let opened = ClientConnection::open_in(&bench.target, &bench.options.channel, deadline);
         let connection = opened.map_err(|error| bench.cannot_connect(&error))?;
         let mut talk = FrameTalk {
             connection,

@@ -1,6 +1,7 @@
 //! The checks that only a service that is asked in HTTP/2 has: what its frames say, and what a second stream finds.
 
 use rand_chacha::ChaCha8Rng;
+use tare_load::Endpoint;
 use tare_load::http1::Response;
 
 use super::CheckId;
@@ -68,7 +69,10 @@ fn wrong_with(head: &Fields, is_of_trailers: bool) -> Option<String> {
 }
 
 pub(super) fn authority(bench: &mut Bench<'_>) -> Vec<CheckResult> {
-    let name = format!("localhost:{}", bench.target.port());
+    let name = match &bench.target {
+        Endpoint::Tcp(address) => format!("localhost:{}", address.port()),
+        Endpoint::Unix(_) => "localhost".to_owned(),
+    };
     of_first(bench, CheckId::H2Authority, |bench, request, rng| {
         let asked = bench.any(request, rng);
         let mut talk = FrameTalk::open(bench)?;
@@ -111,7 +115,7 @@ pub(super) fn h2c_only(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     of_first(bench, CheckId::H2cOnly, |bench, request, rng| {
         let asked = bench.any(request, rng);
         let deadline = Deadline::after(bench.patience.timeouts.connect);
-        let opened = ClientConnection::open(&bench.target.into(), deadline);
+        let opened = ClientConnection::open(&bench.target, deadline);
         let mut talk = Talk::of(opened.map_err(|error| bench.cannot_connect(&error))?, &bench.patience);
         talk.send(&asked.filled.bytes(&bench.host));
         match talk.answer(asked.is_head()) {

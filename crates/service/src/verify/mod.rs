@@ -31,7 +31,6 @@ mod transcript;
 mod unknown;
 mod walk;
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 pub use sent::{Field, Framing, Sent, sent};
@@ -48,6 +47,7 @@ pub use crate::contract::CheckId;
 use crate::contract::{Contract, Level};
 use bench::Bench;
 use tare_host::signals;
+use tare_load::Endpoint;
 use transcript::Failure;
 
 /// What is known of the service beforehand, and how patient verify is.
@@ -108,14 +108,14 @@ impl Options {
 const INTERRUPTED: &str = "interrupted";
 
 /// Asks the service at `target` everything that `contract` demands. How it ends is not seen here: [`ended`].
-pub fn verify(contract: &Contract, target: SocketAddr, options: &Options) -> Transcript {
+pub fn verify(contract: &Contract, target: &Endpoint, options: &Options) -> Transcript {
     verify_only(contract, target, options, CheckId::ALL)
 }
 
 /// Makes only some of the checks: what is worth asking again after a load.
 pub fn verify_only(
     contract: &Contract,
-    target: SocketAddr,
+    target: &Endpoint,
     options: &Options,
     only: &[CheckId],
 ) -> Transcript {

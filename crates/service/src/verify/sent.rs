@@ -3,11 +3,11 @@
 //!
 //! It compares no services: it only looks at one.
 
-use std::net::SocketAddr;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use tare_load::Endpoint;
 use tare_load::http1::Response;
 
 use super::bench::{Asked, Bench};
@@ -75,7 +75,7 @@ impl Sent {
 ///
 /// # Errors
 /// The service cannot be reached, or an answer is wrong: its bytes could not be compared with those of a correct one.
-pub fn sent(contract: &Contract, target: SocketAddr, options: &Options) -> Result<Vec<Sent>, String> {
+pub fn sent(contract: &Contract, target: &Endpoint, options: &Options) -> Result<Vec<Sent>, String> {
     if options.channel.protocol.is_http2() {
         return Err("what HTTP/2 compresses has no size of its own: bytes are counted of HTTP/1.1".to_owned());
     }

@@ -4,10 +4,10 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
+use tare_load::Endpoint;
 use tare_load::http1::{Response, ResponseReader};
 
 use super::patience::Patience;
@@ -91,17 +91,17 @@ pub(super) enum After {
 
 impl Talk {
     pub(super) fn open(
-        target: SocketAddr,
+        target: &Endpoint,
         channel: &Channel,
         patience: &Rc<Patience>,
     ) -> Result<Talk, AskError> {
         let deadline = Deadline::after(patience.timeouts.connect);
         let line = match channel.protocol.is_http2() {
             true => Line::Http2 {
-                connection: Box::new(Http2Connection::open(&target.into(), channel, deadline)?),
+                connection: Box::new(Http2Connection::open(target, channel, deadline)?),
                 awaited: VecDeque::new(),
             },
-            false => Line::Http1(Box::new(ClientConnection::open_in(&target.into(), channel, deadline)?)),
+            false => Line::Http1(Box::new(ClientConnection::open_in(target, channel, deadline)?)),
         };
         Ok(Talk::over(line, patience))
     }
@@ -371,7 +371,7 @@ mod tests {
     fn talk(bytes: &[u8], end: Option<End>) -> (Talk, std::thread::JoinHandle<TcpStream>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let bytes = bytes.to_vec();
-        let target = listener.local_addr().unwrap();
+        let target = listener.local_addr().unwrap().into();
         let server = std::thread::spawn(move || {
             let mut stream = listener.accept().unwrap().0;
             stream.write_all(&bytes).unwrap();
@@ -386,7 +386,7 @@ mod tests {
         });
         let (connect, answer) = (Duration::from_secs(10), Duration::from_millis(300));
         let timeouts = Timeouts { connect, answer, pause: Duration::ZERO, after_silence: answer };
-        (Talk::open(target, &Channel::default(), &Rc::new(Patience::new(&timeouts, false))).unwrap(), server)
+        (Talk::open(&target, &Channel::default(), &Rc::new(Patience::new(&timeouts, false))).unwrap(), server)
     }
 
     #[test]

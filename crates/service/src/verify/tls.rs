@@ -37,7 +37,7 @@ fn of_1_3(bench: &mut Bench<'_>) -> Tried {
 /// Neither is wrong: it is noted. The client that does the other checks has no TLS 1.2.
 fn of_1_2(bench: &mut Bench<'_>) -> Tried {
     let deadline = Deadline::after(bench.patience.timeouts.connect);
-    let opened = ClientConnection::open(&bench.target.into(), deadline);
+    let opened = ClientConnection::open(&bench.target, deadline);
     let mut connection = opened.map_err(|error| bench.cannot_connect(&error))?;
     let deadline = Deadline::after(bench.patience.for_answer());
     let mut answer = Vec::new();
@@ -139,8 +139,8 @@ fn handshake(bench: &mut Bench<'_>, alpn: &[&[u8]]) -> Result<Result<ClientConne
         return Err(Failure::without_wire("there is no certificate to trust"));
     };
     let deadline = Deadline::after(bench.patience.timeouts.connect);
-    let opened = ClientConnection::open(&bench.target.into(), deadline);
+    let opened = ClientConnection::open(&bench.target, deadline);
     let opened = opened.map_err(|error| bench.cannot_connect(&error))?;
     let deadline = Deadline::after(bench.patience.for_answer());
-    Ok(opened.secure(certificates.client(alpn), bench.target.ip().into(), deadline))
+    Ok(opened.secure(certificates.client(alpn), bench.options.channel.server_name(), deadline))
 }

@@ -2,7 +2,7 @@
 //! code as without one. No test here depends on how fast anything is, only on what cannot be faster.
 
 use std::{
-    net::{Ipv4Addr, TcpListener},
+    net::{Ipv4Addr, SocketAddr, TcpListener},
     path::Path,
     sync::{
         Arc,
@@ -17,8 +17,8 @@ use tare_host::{
     process::{Isolation, Probed, Sandbox, Supervisor, free_port, port_in_use},
 };
 use tare_load::{
-    Connections, Exchange, ExchangePool, Expected, ExpectedBody, Generator, Load, Quota, Route, RunReport,
-    Schedule, Stop,
+    Connections, Endpoint, Exchange, ExchangePool, Expected, ExpectedBody, Generator, Load, Quota, Route,
+    RunReport, Schedule, Stop,
 };
 use tare_service::{
     catalogue::{Catalogue, RawSocket, Service},
@@ -93,12 +93,13 @@ fn a_service_starts_answers_and_stops_over_a_link() {
     };
     let start = || launch::launch(&service, &settings, &supervisor, folder.path(), "link");
     let ready = link.server().within(start).unwrap().unwrap();
-    let (address, port) = (ready.address, ready.address.port());
+    let Endpoint::Tcp(address) = ready.address else { panic!("it was started") };
+    let port = address.port();
     assert!(address.ip().is_loopback());
 
     let pool = drive::pool(&contract, &address.to_string(), 7);
     let exchange = exchange();
-    let ask = || probe::ready(address, &Channel::default(), &exchange, Readiness::Speaks, GRACE);
+    let ask = || probe::ready(&address.into(), &Channel::default(), &exchange, Readiness::Speaks, GRACE);
     assert_eq!(
         link.client().within(ask).unwrap(),
         Probed::Ready,
@@ -133,9 +134,9 @@ fn the_reference_is_loaded_over_a_link() {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let reference = scope.spawn(|| link.server().within(|| raw_socket::serve(port, 1, RESPONSE, &stop)));
-        let address = (Ipv4Addr::LOCALHOST, port).into();
+        let address = Endpoint::from(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
         let ask =
-            || probe::ready(address, &Channel::default(), &exchange(), Readiness::AnswersRightly, GRACE);
+            || probe::ready(&address, &Channel::default(), &exchange(), Readiness::AnswersRightly, GRACE);
         while link.client().within(ask).unwrap() != Probed::Ready {}
         let route = Route { namespace: Some(link.client().fd()), ..address.into() };
         let report = load(route, Arc::new(ExchangePool::new(vec![exchange()])));

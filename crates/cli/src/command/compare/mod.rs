@@ -117,6 +117,7 @@ pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
     let mut workspace = global.open_at(&root)?;
     let folder = workspace.root.clone();
     workspace.adopt_from(&folder, of_gate.as_deref())?;
+    args.running.tell_apart(&mut args.services);
     let words: Vec<&str> = args.services.iter().map(String::as_str).collect();
     args.running.take_in(&mut workspace, &words)?;
     let (range, build) = (args.revisions.as_deref(), args.build.build.as_deref());

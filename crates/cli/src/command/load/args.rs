@@ -6,7 +6,7 @@ use clap::ArgGroup;
 use tare_load::{DriverChoice, Think, Waiting, units::parse_time};
 
 use super::{
-    super::words::share,
+    super::{target::socket::SocketOptions, words::share},
     group_args::GroupArgs,
     protocol::ProtocolArgs,
     request::{self, Header, Only},
@@ -46,7 +46,7 @@ pub(crate) struct Args {
         long,
         help_heading = "Instead of a load",
         conflicts_with_all = [
-            "urls", "PaceArgs", "RequestArgs", "CheckingArgs", "ProtocolArgs", "SpokenOptions", "TransportArgs", "Exports", "latency",
+            "urls", "PaceArgs", "RequestArgs", "CheckingArgs", "ProtocolArgs", "SpokenOptions", "TransportArgs", "SocketOptions", "Exports", "latency",
         ]
     )]
     pub calibrate: bool,
@@ -192,9 +192,8 @@ pub(crate) struct TransportArgs {
     /// address has ports
     #[arg(long, value_name = "ADDRESSES", value_parser = words::sources, conflicts_with = "unix")]
     pub source: Option<::std::vec::Vec<IpAddr>>,
-    /// Connect to this Unix socket; the URL gives Host and path
-    #[arg(long, value_name = "PATH")]
-    pub unix: Option<PathBuf>,
+    #[command(flatten)]
+    pub socket: SocketOptions,
     /// Allow loading this host, which is not this machine. It must be yours
     #[arg(long, value_name = "HOST")]
     pub i_may_load: Option<String>,

@@ -19,8 +19,8 @@ use tare_host::{
     signals,
 };
 use tare_load::{
-    Connections, DriverChoice, DriverKind, Exchange, ExchangePool, Generator, Load, RunReport, Schedule,
-    Settings, Stop, Waiting,
+    Connections, DriverChoice, DriverKind, Endpoint, Exchange, ExchangePool, Generator, Load, RunReport,
+    Schedule, Settings, Stop, Waiting,
     schedule::{Arrivals, Process, Profile},
 };
 use tare_report::{
@@ -118,7 +118,7 @@ pub(super) fn run(global: &Global, json: bool, quiet: bool) -> anyhow::Result<Ou
     let ready = launch::launch(server, &settings, &supervisor, &folder, RAW_SOCKET)?;
     let bench = Bench {
         target: ready.address,
-        exchanges: contract.exchanges_for_load(0, 1, &ready.address.to_string()),
+        exchanges: contract.exchanges_for_load(0, 1, &ready.host),
         cpus: pinning.generator.clone(),
         interrupt,
         progress: Progress::new(quiet),
@@ -132,7 +132,7 @@ pub(super) fn run(global: &Global, json: bool, quiet: bool) -> anyhow::Result<Ou
 }
 
 struct Bench {
-    target: std::net::SocketAddr,
+    target: Endpoint,
     exchanges: Vec<Exchange>,
     cpus: Vec<usize>,
     interrupt: Arc<AtomicBool>,
@@ -170,7 +170,7 @@ impl Bench {
         let settings = Settings {
             cpus: self.cpus.clone(),
             driver: DriverChoice::Only(driver),
-            ..Settings::new(self.target.into(), Connections { total, threads: 1 }, 0)
+            ..Settings::new(self.target.clone().into(), Connections { total, threads: 1 }, 0)
         };
         Generator::new(settings, Arc::new(ExchangePool::new(self.exchanges.clone())))
     }

@@ -1,6 +1,6 @@
 //! What else this machine did during a load: the CPU time that was neither the generator's nor the server's.
 //!
-//! The server is a stranger here. It is known by its port: the processes that listen on it, and all that descend from them. If
+//! The server is a stranger here. It is known by where it listens: the processes that do, and all that descend from them. If
 //! they cannot be seen, as those of another user, or only pass on what a server behind them answers, nothing is said about
 //! others.
 
@@ -69,10 +69,7 @@ impl Before {
     pub(super) fn take(target: &Endpoint) -> Before {
         let all = cpus::available();
         let cpus = Pinning { server: all.clone(), generator: all };
-        let mut servers = match target {
-            Endpoint::Tcp(address) => listeners(address.port()),
-            Endpoint::Unix(_) => Vec::new(),
-        };
+        let mut servers = listeners(target);
         let (activity, began) = (Activity::read(), Instant::now());
         if servers.iter().any(|pid| activity.command(*pid).is_some_and(is_forwarder)) {
             servers.clear();

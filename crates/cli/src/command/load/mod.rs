@@ -157,7 +157,10 @@ impl Job {
         let (transport, checking) = (&args.transport, &args.checking);
         // Agents look for the server from where they are.
         let endpoints = match args.agents.agents.is_empty() && args.group.engine.is_none() {
-            true => target::endpoints(first, transport.unix.as_deref(), transport.i_may_load.as_deref())?,
+            true => {
+                let unix = transport.socket.of_one()?;
+                target::endpoints(first, unix, transport.i_may_load.as_deref())?
+            }
             false => Vec::new(),
         };
         target::check_sources(transport.source.as_deref().unwrap_or_default(), &endpoints)?;

@@ -198,8 +198,8 @@ impl Candidate<'_> {
 fn servers(plan: &Plan) -> Vec<ServerName> {
     let own = plan.agents.iter().filter(|_| plan.rows.iter().any(|row| !row.is_running()));
     let own = own.map(|agents| (agents.serve_on.to_string(), 0));
-    let running = plan.rows.iter().filter_map(|row| row.running.as_ref());
-    let running = running.map(|server| (server.address.ip().to_string(), server.address.port()));
+    let running = plan.rows.iter().filter_map(|row| row.running.as_ref()?.internet());
+    let running = running.map(|address| (address.ip().to_string(), address.port()));
     own.chain(running).map(|(host, port)| ServerName { authority: host.clone(), host, port }).collect()
 }
 

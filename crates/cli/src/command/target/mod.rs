@@ -1,5 +1,6 @@
 //! Which server a load goes to. Only this machine is loaded unasked: a load generator is a weapon.
 
+pub(crate) mod socket;
 pub(crate) mod spoken;
 #[cfg(test)]
 mod tests;
@@ -29,7 +30,7 @@ pub(crate) fn endpoints(
     may_load: Option<&str>,
 ) -> anyhow::Result<Vec<Endpoint>> {
     if let Some(path) = unix {
-        return Ok(vec![Endpoint::Unix(path.to_owned())]);
+        return Ok(vec![socket::endpoint(path)?]);
     }
     if let Some(named) = may_load {
         ensure!(
@@ -133,6 +134,11 @@ pub(crate) fn reachable(endpoints: &[Endpoint], timeout: Duration) -> anyhow::Re
         }
     }
     let (endpoint, error) = first.context("no endpoint")?;
+    if let (Endpoint::Unix(path), AskError::Io(error)) = (endpoint, &error)
+        && let Some(reason) = socket::refusal(path, error)
+    {
+        bail!("no connection to {endpoint}: {reason}");
+    }
     match error {
         AskError::Io(refused)
             if matches!(refused.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotFound) =>

@@ -90,8 +90,7 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Url>> {
 pub(crate) fn parse(text: &str) -> anyhow::Result<Url> {
     ensure!(
         !["unix:", "http+unix:"].iter().any(|begin| text.starts_with(begin)),
-        "a Unix socket is loaded by `tare load --unix PATH http://HOST/`; other commands find the processes of a server by its \
-         port, and a socket in the file system has none"
+        "a Unix socket is named by --unix PATH, and its URL gives Host and path: --unix PATH http://localhost/"
     );
     let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
     let is_whole = |uri: &Uri| text.is_ascii() && uri.host().is_some_and(|host| !host.is_empty());

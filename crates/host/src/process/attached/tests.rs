@@ -1,5 +1,5 @@
 use std::{
-    net::TcpListener,
+    net::{SocketAddr, TcpListener},
     process::{Child, Command},
 };
 
@@ -52,7 +52,7 @@ fn cpu_ns(attached: &Attached) -> Option<u64> {
 #[test]
 fn a_server_is_found_by_its_port_with_its_cpu_time() {
     let (_listener, address) = listener();
-    let server = Server::find(address, true, &Whose::Port).unwrap();
+    let server = Server::find(address, true, &Whose::Listener).unwrap();
     let pids: Vec<u32> = server.processes().iter().map(|process| process.pid).collect();
     assert_eq!((pids, server.unseen()), (vec![std::process::id()], None));
     assert!(!server.cpus().is_empty());
@@ -68,7 +68,7 @@ fn a_server_is_found_by_its_port_with_its_cpu_time() {
 fn other_addresses_of_this_machine_are_looked_at_too() {
     for host in ["127.0.0.2:0", "[::1]:0"] {
         let Ok(listener) = TcpListener::bind(host) else { continue };
-        let server = Server::find(listener.local_addr().unwrap(), true, &Whose::Port).unwrap();
+        let server = Server::find(listener.local_addr().unwrap(), true, &Whose::Listener).unwrap();
         assert_eq!(server.unseen(), None, "{host}");
     }
 }
@@ -77,20 +77,21 @@ fn other_addresses_of_this_machine_are_looked_at_too() {
 fn what_cannot_be_found_says_why_and_has_no_cpu_time() {
     let of = |is_here, sockets: &[&str]| {
         let sockets: Vec<String> = sockets.iter().map(ToString::to_string).collect();
-        by_port(is_here, &sockets).map(drop)
+        by_listener(is_here, &sockets).map(drop)
     };
     assert_eq!(of(false, &[]), Err(Unseen::OtherHost));
     assert_eq!(of(true, &[]), Err(Unseen::OtherNetwork));
     assert_eq!(of(true, &["no inode"]), Err(Unseen::OtherUser));
-    let hidden = Attached::new(Server::find(silent(), true, &Whose::Port).unwrap());
+    let hidden = Attached::new(Server::find(silent(), true, &Whose::Listener).unwrap());
     assert_eq!((cpu_ns(&hidden), hidden.pid(), hidden.gone()), (None, None, None));
 }
 
 #[test]
 fn a_hidden_server_is_gone_with_its_socket() {
     let (listener, address) = listener();
-    let sockets = sockets_of(address);
-    let attached = Attached::new(Server { address, by_port: true, counted: Err(Unseen::OtherUser), sockets });
+    let address = Endpoint::from(address);
+    let (sockets, counted) = (sockets_of(&address), Err(Unseen::OtherUser));
+    let attached = Attached::new(Server { address, by_listener: true, counted, sockets });
     assert_eq!(attached.gone(), None);
     drop(listener);
     assert_eq!(attached.gone(), Some(ServerGone::Closed));
@@ -124,7 +125,8 @@ fn who_listens_in_its_place_is_told() {
     let mut sleeper = Sleeper::start();
     let pid = sleeper.0.id();
     let counted = Ok(Counted::Family(vec![Identity::of(pid).unwrap()]));
-    let attached = Attached::new(Server { address, by_port: true, counted, sockets: Vec::new() });
+    let attached =
+        Attached::new(Server { address: address.into(), by_listener: true, counted, sockets: Vec::new() });
     sleeper.end();
     assert_eq!(attached.gone(), Some(ServerGone::Replaced { pid, by: std::process::id() }));
 }
@@ -199,7 +201,7 @@ fn a_server_with_a_cgroup_of_its_own_is_counted_in_it() {
     fs::create_dir(&folder).unwrap();
     let server = Forks::start("orphan");
     let address = SocketAddr::from(([127, 0, 0, 1], server.port()));
-    let find = || Server::find(address, true, &Whose::Port).unwrap();
+    let find = || Server::find(address, true, &Whose::Listener).unwrap();
     assert_eq!(find().cgroup(), None, "it shares that of the test");
     fs::write(folder.join("cgroup.procs"), server.pid().to_string()).unwrap();
     let found = find();
@@ -223,8 +225,9 @@ fn a_server_with_a_cgroup_of_its_own_is_counted_in_it() {
 fn those_beside_a_server_are_looked_at_unless_somebody_said_what_it_is() {
     let (_listener, address) = listener();
     let of = |whose| Attached::new(Server::find(address, true, &whose).unwrap()).bystanders().is_some();
-    assert!(of(Whose::Port));
+    assert!(of(Whose::Listener));
     assert!(!of(Whose::Pid(std::process::id())));
-    let hidden = Server { address, by_port: true, counted: Err(Unseen::OtherUser), sockets: Vec::new() };
+    let counted = Err(Unseen::OtherUser);
+    let hidden = Server { address: address.into(), by_listener: true, counted, sockets: Vec::new() };
     assert!(Attached::new(hidden).bystanders().is_none(), "it would be among them");
 }

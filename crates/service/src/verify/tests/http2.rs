@@ -218,7 +218,7 @@ fn channel(protocol: Protocol, folder: &Path) -> Channel {
 fn verified(protocol: Protocol, address: SocketAddr, channel: Channel) -> Transcript {
     assert_eq!(channel.protocol, protocol);
     let options = Options { channel, ..options() };
-    verify(&without("hello", &[CheckId::Date]), address, &options)
+    verify(&without("hello", &[CheckId::Date]), &address.into(), &options)
 }
 
 fn h2c(fault: H2Fault) -> String {
@@ -280,7 +280,7 @@ fn a_right_service_passes_in_http_1_over_tls() {
     let server = Server::start(Fault::None);
     let front = front::before(server.address, &certificates, &[b"http/1.1"]);
     let options = Options { channel, ..options() };
-    let transcript = verify(&without("hello", &[CheckId::Date, CheckId::Fragments]), front, &options);
+    let transcript = verify(&without("hello", &[CheckId::Date, CheckId::Fragments]), &front.into(), &options);
     assert_eq!(complaints(&transcript), "", "{transcript}");
     let [made, skipped] = names(&transcript);
     assert_snapshot!(made, @r#"response request-forms keep-alive pipelined connection-close http-1-0 head not-found wrong-method tls alpn alive"#);
@@ -388,7 +388,8 @@ fn http_1_on_a_port_of_http_2() {
     let known_failures = vec![(CheckId::H2cOnly, "its documented way serves both".to_owned())];
     let channel = Channel { protocol: Protocol::H2c, ..Channel::default() };
     let options = Options { channel, known_failures, ..options() };
-    let transcript = verify(&without("hello", &[CheckId::Date]), serve(H2Fault::SpeaksHttp1), &options);
+    let transcript =
+        verify(&without("hello", &[CheckId::Date]), &serve(H2Fault::SpeaksHttp1).into(), &options);
     assert!(
         transcript.passed()
             && complaints(&transcript).ends_with("(known failure: its documented way serves both)")
@@ -411,7 +412,7 @@ fn how_a_connection_ends_on_sigterm() {
         });
         let channel = Channel { protocol: Protocol::H2c, ..Channel::default() };
         let (contract, options) = (contract("hello"), Options { channel, ..options() });
-        let farewell = Farewell::open(&contract, address, &options).unwrap();
+        let farewell = Farewell::open(&contract, &address.into(), &options).unwrap();
         let mut stream = server.join().unwrap();
         stream.write_all(&says).unwrap();
         if resets {

@@ -40,13 +40,13 @@ fn only(name: &str, checks: &[CheckId], fault: Fault) -> Transcript {
     let is_other = |check: &CheckId| *check != CheckId::Response && !checks.contains(check);
     let others: Vec<CheckId> = CheckId::ALL.iter().copied().filter(is_other).collect();
     let server = Server::start(fault);
-    verify(&without(name, &others), server.address, &options())
+    verify(&without(name, &others), &server.address.into(), &options())
 }
 
 /// Without the two checks that wait: they have tests of their own.
 fn faulty(name: &str, fault: Fault) -> Transcript {
     let server = Server::start(fault);
-    verify(&without(name, &[CheckId::Date, CheckId::Fragments]), server.address, &options())
+    verify(&without(name, &[CheckId::Date, CheckId::Fragments]), &server.address.into(), &options())
 }
 
 /// Every failure and, in brackets, every warning, a line each.
@@ -63,7 +63,7 @@ fn complaints(transcript: &Transcript) -> String {
 fn a_right_service_passes_every_contract() {
     let server = Server::start(Fault::None);
     for name in ["hello", "rest", "strings"] {
-        let transcript = verify(&contract(name), server.address, &options());
+        let transcript = verify(&contract(name), &server.address.into(), &options());
         assert_eq!(complaints(&transcript), "", "{transcript}");
         assert!(transcript.passed());
         assert_eq!(transcript.reason(), None);
@@ -127,7 +127,7 @@ fn a_service_known_to_close_must_say_so_and_do_so() {
     let known = Options { closes_connections: true, ..options() };
     let verify = |fault| {
         let server = Server::start(fault);
-        verify(&without("hello", &[CheckId::Date]), server.address, &known)
+        verify(&without("hello", &[CheckId::Date]), &server.address.into(), &known)
     };
     let honest = verify(Fault::SaysClose);
     assert_eq!(complaints(&honest), "");
@@ -143,7 +143,7 @@ fn a_known_failure_is_a_warning_with_its_reason() {
     let known_failures = vec![(CheckId::KeepAlive, "it is known to".to_owned())];
     let server = Server::start(Fault::ClosesAfterReply);
     let contract = without("hello", &[CheckId::Date]);
-    let transcript = verify(&contract, server.address, &Options { known_failures, ..options() });
+    let transcript = verify(&contract, &server.address.into(), &Options { known_failures, ..options() });
     assert_eq!(transcript.reason(), None);
     let told = complaints(&transcript);
     assert!(told.starts_with("(keep-alive) ") && told.ends_with("(known failure: it is known to)"), "{told}");
@@ -152,7 +152,7 @@ fn a_known_failure_is_a_warning_with_its_reason() {
 #[test]
 fn requests_cut_and_pipelined() {
     let server = Server::start(Fault::AnswersBeforeTheBody);
-    let cut = verify(&without("rest", &[CheckId::Date]), server.address, &options());
+    let cut = verify(&without("rest", &[CheckId::Date]), &server.address.into(), &options());
     assert_snapshot!(complaints(&cut), @r#"
 fragments echo: cut between head and body, after byte 98 of 169: answered with status 400 after 98 of 169 bytes, before the whole body had come
 fragments echo-nested: cut between head and body, after byte 99 of 206: answered with status 400 after 99 of 206 bytes, before the whole body had come
@@ -313,7 +313,7 @@ fn encoded_paths_queries_and_case_are_asked_where_the_contract_does() {
     let asked = |fault| {
         let server = Server::start(fault);
         let checks = [CheckId::Response, CheckId::Fresh, CheckId::BadInput];
-        complaints(&verify_only(&contract, server.address, &options(), &checks))
+        complaints(&verify_only(&contract, &server.address.into(), &options(), &checks))
     };
     assert_eq!(asked(Fault::None), "");
     let raw = asked(Fault::NeverDecodes);
@@ -355,7 +355,7 @@ fn what_the_caller_saw_of_the_end_is_a_check() {
 fn a_reference_is_not_asked_what_it_cannot_know() {
     let server = Server::start(Fault::FindsAll);
     let reference = Options { style_is_reference: true, ..options() };
-    let transcript = verify(&without("hello", &[CheckId::Date]), server.address, &reference);
+    let transcript = verify(&without("hello", &[CheckId::Date]), &server.address.into(), &reference);
     assert_eq!(complaints(&transcript), "");
     let asked = transcript.checks.iter().filter(|result| result.outcome == Outcome::Pass);
     let mut names: Vec<&str> = asked.map(|result| result.check.name()).collect();
@@ -369,7 +369,7 @@ fn nothing_listens() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.local_addr().unwrap()
     };
-    let transcript = verify(&contract("hello"), address, &options());
+    let transcript = verify(&contract("hello"), &address.into(), &options());
     let text = transcript.to_string().replace(&address.to_string(), "ADDRESS");
     assert_snapshot!(text, @r#"
 contract hello: not honoured (1 failed, 13 skipped)
@@ -394,7 +394,7 @@ contract hello: not honoured (1 failed, 13 skipped)
 #[test]
 fn a_failed_transcript_in_full() {
     let server = Server::start(Fault::StatusSaysOkBang);
-    let mut transcript = verify(&without("rest", &[CheckId::Date]), server.address, &options());
+    let mut transcript = verify(&without("rest", &[CheckId::Date]), &server.address.into(), &options());
     // The port is not the same twice, nor is the time.
     for wire in transcript.checks.iter_mut().filter_map(|result| result.wire.as_mut()) {
         wire.sent = wire.sent.replace(&server.address.to_string(), "ADDRESS");

@@ -28,7 +28,7 @@ fn urls_of_curl_and_wrk() {
 #[test]
 fn mistakes_are_one_sentence() {
     let refusal = |text: &str| parse(text).unwrap_err().to_string();
-    assert_snapshot!(parse("unix://x/").unwrap_err().to_string(), @"a Unix socket is loaded by `tare load --unix PATH http://HOST/`; other commands find the processes of a server by its port, and a socket in the file system has none");
+    assert_snapshot!(parse("unix://x/").unwrap_err().to_string(), @"a Unix socket is named by --unix PATH, and its URL gives Host and path: --unix PATH http://localhost/");
     assert_snapshot!(refusal("ftp://localhost/"), @r#"the scheme "ftp" is neither http nor https"#);
     assert_snapshot!(refusal("localhost/\u{e4}\r\n"), @r#""localhost/ä\r\n" is not a URL: give one such as http://127.0.0.1:8080/ or http://[::1]:8080/, with what is neither a letter nor a digit percent-encoded"#);
     for wrong in ["http:///x", "", ":8080", "http://a b/", "http://::1/", "http://[::1/", "localhost/a b"] {

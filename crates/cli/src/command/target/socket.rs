@@ -1,0 +1,82 @@
+//! Unix sockets in the place of the host and port of a URL. All commands that take a URL have this option.
+
+use std::{
+    fs,
+    io::{Error, ErrorKind},
+    os::unix::fs::FileTypeExt,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{bail, ensure};
+use tare_load::Endpoint;
+
+/// What fits into an address of the kernel, without the zero at its end.
+const PATH_BYTES_MAX: usize = 107;
+
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct SocketOptions {
+    /// Connect to this Unix socket, which is abstract if its name begins with `@`; the URL gives Host and path. Several URLs have it
+    /// in common, or each has one, in their order
+    #[arg(long, value_name = "PATH")]
+    unix: Vec<PathBuf>,
+}
+
+impl SocketOptions {
+    pub(crate) fn is_given(&self) -> bool {
+        !self.unix.is_empty()
+    }
+
+    /// Whether each URL has one of its own, so that two that are written alike are two servers.
+    pub(crate) fn is_of_each(&self) -> bool {
+        self.unix.len() > 1
+    }
+
+    /// Of each of so many URLs, in their order.
+    pub(crate) fn of(&self, urls: usize) -> anyhow::Result<Vec<Option<&Path>>> {
+        match self.unix.as_slice() {
+            [] => Ok(vec![None; urls]),
+            [one] => Ok(vec![Some(one); urls]),
+            each if each.len() == urls => Ok(each.iter().map(|path| Some(path.as_path())).collect()),
+            each => bail!(
+                "--unix: {} given for {urls} URL{}: give one for all, or one for each, in their order",
+                each.len(),
+                if urls == 1 { "" } else { "s" }
+            ),
+        }
+    }
+
+    /// Of a single server.
+    pub(crate) fn of_one(&self) -> anyhow::Result<Option<&Path>> {
+        Ok(self.of(1)?.into_iter().next().flatten())
+    }
+}
+
+/// The endpoint at this path.
+pub(super) fn endpoint(path: &Path) -> anyhow::Result<Endpoint> {
+    let bytes = path.as_os_str().len();
+    ensure!(bytes > 0, "--unix: give the path of a socket");
+    let endpoint = Endpoint::Unix(path.to_owned());
+    ensure!(
+        endpoint.address().is_ok(),
+        "--unix: the path of a Unix socket has {PATH_BYTES_MAX} bytes at most, and {} has {bytes}: name it from its folder, or by a \
+         link",
+        path.display()
+    );
+    Ok(endpoint)
+}
+
+/// Why nobody takes a connection at this path, where that is known.
+pub(super) fn refusal(path: &Path, error: &Error) -> Option<String> {
+    let name = path.display();
+    match error.kind() {
+        ErrorKind::ConnectionRefused if is_other_file(path) => Some(format!("{name} is no socket")),
+        ErrorKind::PermissionDenied => Some(format!(
+            "this user may not connect to {name}: that takes the permission to write to it, and to enter its folder"
+        )),
+        _ => None,
+    }
+}
+
+fn is_other_file(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|file| !file.file_type().is_socket())
+}
