@@ -47,7 +47,10 @@ mod tests {
     #[test]
     fn a_url_is_no_command_and_no_folder() {
         assert!(is_url("http://127.0.0.1:3000") && is_url("http://[::1]:80/a?b@2") && is_url("https://x"));
-        assert!(is_url("http://127.0.0.1/a b") && is_url("unix://x"), "they are refused as what they are meant as");
+        assert!(
+            is_url("http://127.0.0.1/a b") && is_url("unix://x"),
+            "they are refused as what they are meant as"
+        );
         assert!(!is_url("./a") && !is_url("hyper") && !is_url("curl http://127.0.0.1/"));
     }
 }
