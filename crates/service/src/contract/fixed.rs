@@ -14,7 +14,7 @@ pub enum NotFixed {
     /// One request follows from the answer to another.
     #[error("the requests are the steps of a sequence")]
     Sequence,
-    /// The load has so many kinds of requests.
+    /// The load has several requests, which are counted here.
     #[error("{0} requests are asked for")]
     Requests(usize),
     /// The right answer depends on what was sent.
