@@ -12,7 +12,7 @@ use tare_host::{
 };
 use tare_load::Protocol;
 use tare_service::{
-    catalogue::{Row, Running, Setting, Style},
+    catalogue::{RevisionOf, Row, Running, Setting, Style},
     protocol::{self, as_word},
 };
 
@@ -58,6 +58,9 @@ pub struct PlannedRow {
     /// What it was found to be, if it ran already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub running: Option<RunningServer>,
+    /// Which revision of a service it is, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<RevisionOf>,
 }
 
 /// A server that ran already, as it was found before the run.
@@ -148,6 +151,7 @@ impl PlannedRow {
             pinning: None,
             counted: Counted::default(),
             running: service.running.as_ref().map(RunningServer::of),
+            revision: service.revision.clone(),
         }
     }
 

@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, anyhow, ensure};
 use tare_service::{
     apart::Apart,
-    catalogue::{Row, Service, Step, Style},
+    catalogue::{RevisionOf, Row, Service, Step, Style},
     install::{self, Install},
     protocol,
     revisions::{self, Revision},
@@ -49,6 +49,7 @@ pub(super) fn named<const N: usize>(
 pub(super) struct Revised {
     /// As it is in the work tree.
     pub now: Row,
+    build: Option<String>,
     apart: Apart,
     /// The lock files of the first revision that was asked for, to which the others are related.
     first: Option<Locks>,
@@ -79,7 +80,29 @@ impl Revised {
         let variables = env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         let apart = Apart::new(&now.service.folder, workspace.store().folder(), variables);
-        Ok(Revised { now, apart, first: None, said: BTreeSet::new() })
+        Ok(Revised { now, build: build.map(str::to_owned), apart, first: None, said: BTreeSet::new() })
+    }
+
+    /// The service of a row that was stored. What a stored run says is no word of the user.
+    pub(super) fn of_stored(workspace: &mut Workspace, of: &RevisionOf) -> anyhow::Result<Revised> {
+        workspace.adopt_from(&of.folder, [of.service.as_str()])?;
+        let revised = Revised::of(workspace, &of.service, of.build.as_deref())?;
+        ensure!(
+            revised.now.service.folder == of.folder,
+            "it is a revision of the service in {}: resume the run in the folder where it was begun",
+            of.folder.display()
+        );
+        Ok(revised)
+    }
+
+    /// What a row of this service is made again of, if it is at `commit`, or in the work tree.
+    fn revision(&self, commit: Option<&str>) -> RevisionOf {
+        RevisionOf {
+            service: self.now.service.id.clone(),
+            folder: self.now.service.folder.clone(),
+            commit: commit.map(str::to_owned),
+            build: self.build.clone(),
+        }
     }
 
     /// The service at the revision `end`. What it was then is that revision's to say; one that is known by its command is that
@@ -93,6 +116,7 @@ impl Revised {
             true => of_command(&self.now, &revision),
             false => of_manifest(workspace, &revision, &self.variant())?,
         };
+        row.service.revision = Some(self.revision(Some(&revision.commit)));
         let named = || format!("revision \"{}\"", revision.name);
         self.keep_apart(workspace, &mut row, &revision.root, &within).with_context(named)?;
         Ok(row)
@@ -101,6 +125,7 @@ impl Revised {
     /// The service as it is in the work tree, with what is in no commit.
     pub(super) fn in_the_work_tree(&mut self, workspace: &Workspace) -> anyhow::Result<Row> {
         let mut row = Row { label: format!("{}@work-tree", self.now.label), ..self.now.clone() };
+        row.service.revision = Some(self.revision(None));
         let (tree, within) = (self.apart.work_tree().to_owned(), self.apart.within(&self.now.service.folder));
         self.keep_apart(workspace, &mut row, &tree, &within).context("the work tree")?;
         Ok(row)

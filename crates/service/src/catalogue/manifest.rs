@@ -12,7 +12,7 @@ use crate::{
     protocol::{self, HttpVersion},
 };
 
-use super::{Place, Running};
+use super::{Place, RevisionOf, Running};
 
 /// The version of the manifest format that this program reads.
 pub(super) const FORMAT: &str = "1.0";
@@ -93,6 +93,9 @@ pub struct Service {
     /// In which it is asked: a row of it has one.
     #[serde(skip)]
     pub protocol: Protocol,
+    /// Which revision it is, if it is one.
+    #[serde(skip)]
+    pub revision: Option<RevisionOf>,
     /// What it keeps out of, if it is of a revision.
     #[serde(skip)]
     pub apart: Option<Arc<Apart>>,

@@ -27,7 +27,7 @@ pub use manifest::{
     Variant, Version,
 };
 pub use packageurl::PackageUrl;
-pub use place::Place;
+pub use place::{Place, RevisionOf};
 pub use running::Running;
 pub use select::{Row, SelectError, certify, in_each, select};
 pub use url::is_url;

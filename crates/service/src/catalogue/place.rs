@@ -1,4 +1,4 @@
-//! Where the commands of a service run: its own folder, or the copy that it was built in.
+//! Where the commands of a service run: its own folder, or the copy that it was built in; and the revision that it is of.
 
 use std::{
     ops::Deref,
@@ -6,7 +6,24 @@ use std::{
     sync::Arc,
 };
 
+use serde::{Deserialize, Serialize};
+
 use crate::lock::Lock;
+
+/// What a row is made again of, if it is a service at a revision: its tree and its packages may be gone by then.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RevisionOf {
+    /// The id of the service in the work tree.
+    pub service: String,
+    /// Where it lies there.
+    pub folder: PathBuf,
+    /// The full name of the commit; absent for the work tree itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// The command that builds it, if the user said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
+}
 
 /// A folder that is not removed by another Tare as long as this value or a clone of it lives.
 #[derive(Debug, Clone, Default)]

@@ -27,7 +27,7 @@ use tare_host::{cpus::Pinning, link::rights};
 use tare_load::units::parse_time;
 use tare_report::{Document, gather::gather};
 use tare_service::{
-    catalogue::{self, Row, SelectError},
+    catalogue::{self, RevisionOf, Row, SelectError},
     learn, release,
     workspace::Workspace,
 };
@@ -37,6 +37,7 @@ use super::{
     asked::{self, AskedOptions},
     print::{self, Extent},
     report::page,
+    revised::Revised,
     running::{self, RunningOptions},
     words,
 };
@@ -370,8 +371,14 @@ fn stored_rows(workspace: &mut Workspace, stored: &StoredRun) -> anyhow::Result<
         bail!("{}: a run of a server that ran already is not resumed: begin a new one", row.label);
     }
     // What a stored run says is no word of the user.
-    workspace.adopt_from(Path::new(""), planned.iter().map(|row| release::split(&row.service).0))?;
+    let without_revision = planned.iter().filter(|row| row.revision.is_none());
+    workspace.adopt_from(Path::new(""), without_revision.map(|row| release::split(&row.service).0))?;
+    let mut revised = None;
     let row = |planned: &PlannedRow| {
+        if let Some(of) = &planned.revision {
+            let row = of_revision(workspace, &mut revised, of).with_context(|| planned.label.clone())?;
+            return Ok(Row { label: planned.label.clone(), service: row.service.asked_in(planned.protocol) });
+        }
         let (id, release) = release::split(&planned.service);
         let service = workspace.catalogue.get(id);
         let service = service.with_context(|| format!("there is no service \"{id}\" any more"))?;
@@ -382,6 +389,22 @@ fn stored_rows(workspace: &mut Workspace, stored: &StoredRun) -> anyhow::Result<
         Ok(Row { label: planned.label.clone(), service: service.asked_in(planned.protocol) })
     };
     planned.iter().map(row).collect()
+}
+
+/// The row of a revision once more; all revisions of a run are of one service. What is gone of it is taken out and built again.
+fn of_revision(
+    workspace: &mut Workspace,
+    revised: &mut Option<Revised>,
+    of: &RevisionOf,
+) -> anyhow::Result<Row> {
+    let revised = match revised {
+        Some(revised) => revised,
+        None => revised.insert(Revised::of_stored(workspace, of)?),
+    };
+    match &of.commit {
+        Some(commit) => revised.at(workspace, commit),
+        None => revised.in_the_work_tree(workspace),
+    }
 }
 
 /// The rows that were asked for, and the reference, without which there is nothing to relate them to.
