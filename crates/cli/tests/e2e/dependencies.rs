@@ -11,7 +11,7 @@ use std::{
 use tare_host::fixture::has_program;
 use tempfile::TempDir;
 
-use crate::support::{Ended, git, start_under};
+use crate::support::{Ended, Running, git, start_under};
 
 /// Time limit for tools that bring packages and compile them, twice.
 const PATIENCE: Duration = Duration::from_secs(400);
@@ -31,6 +31,22 @@ impl Repository {
         git(folder.path(), &["init", "--quiet", "--initial-branch=main"]);
         let tools = home.path().join("tools/bin");
         Repository { folder, home, tools }
+    }
+
+    /// A server of Node, and a commit that upgrades its package `ms` from 2.0.0 to 2.1.3. The work tree has what the last one has.
+    pub(crate) fn upgraded(test: &str, server: &str) -> Option<Repository> {
+        if !["node", "npm"].iter().all(|program| has_program(test, program)) {
+            return None;
+        }
+        let repository = Repository::new();
+        repository.write("server.js", server);
+        repository.write(".gitignore", "node_modules\n.tare\nout\n");
+        repository.write("package.json", r#"{"name": "shop", "version": "1.0.0", "private": true}"#);
+        for version in ["2.0.0", "2.1.3"] {
+            repository.run(&format!("npm install --no-audit --no-fund --save-exact ms@{version}"));
+            repository.commit(version);
+        }
+        Some(repository)
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -57,7 +73,11 @@ impl Repository {
     }
 
     pub(crate) fn tare(&self, words: &[&str]) -> Ended {
-        self.tare_plain(&[words, &self.home()].concat())
+        self.start(words).end_within(PATIENCE)
+    }
+
+    pub(crate) fn start(&self, words: &[&str]) -> Running {
+        self.start_plain(&[words, &self.home()].concat())
     }
 
     /// `PATH`
@@ -65,13 +85,22 @@ impl Repository {
         format!("{}:{}", self.tools.display(), std::env::var("PATH").unwrap())
     }
 
-    /// The option that names its folder.
+    /// The folder for what Tare builds.
+    pub(crate) fn home_folder(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// The option that names it.
     pub(crate) fn home(&self) -> [&str; 2] {
-        ["--home", self.home.path().to_str().unwrap()]
+        ["--home", self.home_folder().to_str().unwrap()]
     }
 
     /// With the words alone, by which Tare keeps its builds below the repository.
     pub(crate) fn tare_plain(&self, words: &[&str]) -> Ended {
+        self.start_plain(words).end_within(PATIENCE)
+    }
+
+    fn start_plain(&self, words: &[&str]) -> Running {
         // What a user has set for the work tree is not for revisions.
         let inner = |path: &str| self.path().join(path).display().to_string();
         let variables = [
@@ -81,7 +110,7 @@ impl Repository {
             format!("PATH={}", self.programs()),
         ];
         let wrapper: Vec<&str> = ["env"].into_iter().chain(variables.iter().map(String::as_str)).collect();
-        start_under(&wrapper, self.path(), words).end_within(PATIENCE)
+        start_under(&wrapper, self.path(), words)
     }
 
     pub(crate) fn compare(&self, command: &str, words: &[&str]) -> Ended {

@@ -59,5 +59,6 @@ mod support;
 mod terminal;
 mod trust;
 mod two_at_once;
+mod upgrades;
 mod verify;
 mod wire;

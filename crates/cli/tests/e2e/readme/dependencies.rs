@@ -1,7 +1,5 @@
 //! Each revision has its own packages: the first command of README.md, in a repository whose branch upgrades one.
 
-use tare_host::fixture::has_program;
-
 use crate::{dependencies::Repository, support::start_under};
 
 const SERVER: &str = "\
@@ -9,25 +7,9 @@ const version = require('ms/package.json').version;
 require('node:http').createServer((request, response) => response.end(version)).listen(process.env.PORT, '127.0.0.1');
 ";
 
-/// The branch upgrades `ms`; the work tree has what the branch has.
-fn upgraded(test: &str) -> Option<Repository> {
-    if !["node", "npm"].iter().all(|program| has_program(test, program)) {
-        return None;
-    }
-    let repository = Repository::new();
-    repository.write("server.js", SERVER);
-    repository.write(".gitignore", "node_modules\n.tare\nout\n");
-    repository.write("package.json", r#"{"name": "shop", "version": "1.0.0", "private": true}"#);
-    for version in ["2.0.0", "2.1.3"] {
-        repository.run(&format!("npm install --no-audit --no-fund --save-exact ms@{version}"));
-        repository.commit(version);
-    }
-    Some(repository)
-}
-
 #[test]
 fn a_branch_that_upgrades_a_package_is_compared_with_the_version_before() {
-    let Some(repository) = upgraded("a branch that upgrades a package") else { return };
+    let Some(repository) = Repository::upgraded("a branch that upgrades a package", SERVER) else { return };
     let dry = repository.compare("node server.js", &["--dry-run"]).expect(0);
     assert!(dry.stdout.contains("build       node server.js@HEAD: npm ci\n"), "{dry}");
     // Packages bring scripts: what installs them is a command of the repository.
@@ -47,7 +29,7 @@ fn a_branch_that_upgrades_a_package_is_compared_with_the_version_before() {
 
 #[test]
 fn packages_that_would_be_the_same_for_each_revision_are_refused_with_the_remedy() {
-    let Some(repository) = upgraded("packages of no lock file") else { return };
+    let Some(repository) = Repository::upgraded("packages of no lock file", SERVER) else { return };
     repository.run("git rm --quiet --cached package-lock.json && rm package-lock.json");
     repository.commit("no lock file");
     repository.write("README.md", "a shop");
