@@ -7,7 +7,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use crate::support::{Ended, USUAL, journal, start, within};
+use crate::support::{Ended, USUAL, rows, start, within};
 
 /// Listens at the path that it is given, as it is given, or at an abstract name.
 const SERVER: &str = "\
@@ -98,11 +98,14 @@ fn two_sockets_of_one_url_are_two_servers_that_are_compared_by_their_cpu_time() 
     for (row, socket) in [("baseline", "old.sock"), ("candidate", "new.sock")] {
         let found = format!("{url}#{row} runs already at unix:{socket}: CPU time and memory of process");
         assert!(ended.stderr.contains(&found), "{ended}");
-        let label = format!("{url}#{row}");
-        let costs = |line: &serde_json::Value| line["server_cpu_ns"].as_u64().is_some_and(|ns| ns > 0);
-        let lines = journal(&folder.join("out"));
-        assert!(lines.iter().any(|line| line["label"] == *label && costs(line)), "{ended}");
     }
+    let document = tare(folder, &["show", "out", "--format", "json"]).json();
+    let metrics = rows(&document, "metrics");
+    let cpu = metrics.iter().find(|row| row["metric"] == "CPU/request").unwrap();
+    assert!(
+        ["baseline", "candidate"].iter().all(|key| cpu[*key].as_f64().is_some_and(|ns| ns > 0.0)),
+        "{cpu}"
+    );
     // One socket is for both: a server beside itself.
     let dry = ["compare", "--unix", "old.sock", url, url, "--dry-run"];
     assert!(tare(folder, &dry).expect(0).stdout.contains(&format!("{url}@2")));
@@ -129,10 +132,9 @@ fn what_is_no_socket_to_connect_to_is_refused_with_the_fix() {
             ("none.sock", "nothing listens on unix:none.sock: start the server first"),
             ("@tare-no-such-name", "nothing listens on unix:@tare-no-such-name: start the server first"),
             ("left.sock", "nothing listens on unix:left.sock: start the server first"),
-            ("file", "no connection to unix:file: file is no socket"),
-            (".", "no connection to unix:.: . is no socket"),
-            ("", "--unix: give the path of a socket"),
-            (&long, "--unix: the path of a Unix socket has 107 bytes at most, and "),
+            ("file", "no connection to unix:file: it is no socket"),
+            (".", "no connection to unix:.: it is no socket"),
+            (&long, "--unix: the path of a Unix socket has 108 bytes at most, and "),
         ] {
             let error = error(&[path]);
             assert!(error.contains(expected), "{command} {path}: {error}");

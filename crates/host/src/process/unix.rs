@@ -30,7 +30,7 @@ fn is_there(listening: &Listening, asked: &Path) -> bool {
         false => format!("/proc/{pid}/cwd/{own}"),
     };
     // Who has a socket is looked for among all processes.
-    let may_be = Path::new(own).file_name() == asked.file_name();
+    let may_be = asked.canonicalize().is_ok_and(|asked| asked.file_name() == Path::new(own).file_name());
     let holders = || port::holders(std::slice::from_ref(&listening.inode)).into_iter();
     may_be && holders().any(|pid| is_same_file(Path::new(&seen_by(pid)), asked))
 }
@@ -80,6 +80,9 @@ mod tests {
         let [one, other] = paths.each_ref().map(|path| sockets_at(path));
         assert_eq!((one.len(), other.len()), (1, 1));
         assert_ne!(one, other);
+        let link = folders[0].path().join("link");
+        symlink(&paths[0], &link).unwrap();
+        assert_eq!(sockets_at(&link), one);
         drop(listeners);
     }
 

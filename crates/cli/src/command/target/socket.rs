@@ -10,14 +10,16 @@ use std::{
 use anyhow::{bail, ensure};
 use tare_load::Endpoint;
 
-/// What fits into an address of the kernel, without the zero at its end.
-const PATH_BYTES_MAX: usize = 107;
+use super::spoken::HEADING;
+
+/// What fits into an address of the kernel.
+const PATH_BYTES_MAX: usize = 108;
 
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct SocketOptions {
     /// Connect to this Unix socket, which is abstract if its name begins with `@`; the URL gives Host and path. Several URLs have it
     /// in common, or each has one, in their order
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", help_heading = HEADING)]
     unix: Vec<PathBuf>,
 }
 
@@ -54,7 +56,6 @@ impl SocketOptions {
 /// The endpoint at this path.
 pub(super) fn endpoint(path: &Path) -> anyhow::Result<Endpoint> {
     let bytes = path.as_os_str().len();
-    ensure!(bytes > 0, "--unix: give the path of a socket");
     let endpoint = Endpoint::Unix(path.to_owned());
     ensure!(
         endpoint.address().is_ok(),
@@ -66,13 +67,12 @@ pub(super) fn endpoint(path: &Path) -> anyhow::Result<Endpoint> {
 }
 
 /// Why nobody takes a connection at this path, where that is known.
-pub(super) fn refusal(path: &Path, error: &Error) -> Option<String> {
-    let name = path.display();
+pub(super) fn refusal(path: &Path, error: &Error) -> Option<&'static str> {
     match error.kind() {
-        ErrorKind::ConnectionRefused if is_other_file(path) => Some(format!("{name} is no socket")),
-        ErrorKind::PermissionDenied => Some(format!(
-            "this user may not connect to {name}: that takes the permission to write to it, and to enter its folder"
-        )),
+        ErrorKind::ConnectionRefused if is_other_file(path) => Some("it is no socket"),
+        ErrorKind::PermissionDenied => {
+            Some("this user lacks the permission to write to it, or to enter its folder")
+        }
         _ => None,
     }
 }

@@ -13,7 +13,7 @@ use tare_service::client::{Channel, Trusts};
 
 use super::url::{Scheme, Url};
 
-const HEADING: &str = "Protocol";
+pub(super) const HEADING: &str = "Protocol";
 
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct SpokenOptions {
