@@ -67,8 +67,12 @@ fn shown(bytes: &[u8]) -> Vec<u8> {
     bytes[..bytes.len().min(SHOWN_BYTES)].to_vec()
 }
 
+/// From the beginning of a line on, if one begins shortly before `at`.
 fn shown_at(bytes: &[u8], at: usize) -> Vec<u8> {
-    shown(&bytes[at.min(bytes.len()).saturating_sub(SHOWN_BEFORE_BYTES)..])
+    let at = at.min(bytes.len());
+    let Some(before) = at.checked_sub(SHOWN_BEFORE_BYTES + 1) else { return shown(bytes) };
+    let line = memchr::memchr(b'\n', &bytes[before..at]).unwrap_or(0);
+    shown(&bytes[before + line + 1..])
 }
 
 /// The first line at whose end the head is known to be wrong; all of it where that is not known.

@@ -165,6 +165,12 @@ fn a_mistake_names_its_rule_and_shows_its_bytes() {
             "`Content-Length: 5\\r\\ncontent-length: 6\\r\\n`",
         ),
         (format!("{chunked}-5\r\nhello\r\n"), "(RFC 9112, 7.1)", "5\\r\\nhello\\r\\n-5\\r\\nhello\\r\\n`"),
+        // 48 bytes before the mistake is the middle of the end of the first line.
+        (
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nhello\r\n".to_owned(),
+            "no more than",
+            "it sent `Transfer-Encoding: chunked\\r\\n\\r\\nffffffffffffffff\\r\\nhello\\r\\n`",
+        ),
         ("\x15\x03\x03\0\x02\x02\x28".to_owned(), "the port speaks TLS", "`\\x15\\x03\\x03\\x00\\x02\\x02(`"),
         ("\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0\x64".to_owned(), "a frame of HTTP/2", "\\x04"),
     ] {
