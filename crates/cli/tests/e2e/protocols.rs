@@ -49,6 +49,14 @@ fn what_is_not_trusted_or_not_spoken_is_named_before_anything_is_sent() {
     assert!(misnamed.contains("is for localhost, 127.0.0.1, and not for 127.0.0.2"), "{misnamed}");
     let keyless = refused("-k --cert cert.pem https://localhost");
     assert!(keyless.contains("cert.pem has no private key in PEM"), "{keyless}");
+    let other = tempfile::tempdir().unwrap();
+    certify(other.path());
+    let key = other.path().join("key.pem").display().to_string();
+    let of_two = refused(&format!("-k --cert cert.pem --key {key} https://localhost"));
+    let expected = format!(
+        "--cert cert.pem, --key {key}: a client certificate that cannot be used: the private key is that of"
+    );
+    assert!(of_two.contains(&expected), "{of_two}");
     send(secured.pid(), Signal::TERM);
     secured.end().expect(0);
 }

@@ -14,8 +14,8 @@ use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_t
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
-    SupportedProtocolVersion, version,
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, InconsistentKeys, RootCertStore,
+    SignatureScheme, SupportedProtocolVersion, version,
 };
 
 use crate::tls_error::{Distrusted, TlsError, is_of_an_authority};
@@ -96,6 +96,16 @@ pub struct TlsClient {
     has_certificate: bool,
 }
 
+/// Why the certificate of a client cannot be shown with its key.
+fn of_identity(error: &Error) -> String {
+    match error {
+        Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => {
+            "the private key is that of another certificate".to_owned()
+        }
+        error => error.to_string(),
+    }
+}
+
 impl TlsClient {
     /// A client of one version only.
     ///
@@ -122,7 +132,7 @@ impl TlsClient {
                 None => builder.with_no_client_auth(),
                 Some(ClientCertificate { chain, key }) => builder
                     .with_client_auth_cert(chain, key.clone_key())
-                    .map_err(|error| TlsError::Identity(error.to_string()))?,
+                    .map_err(|error| TlsError::Identity(of_identity(&error)))?,
             };
         config.alpn_protocols = options.alpn.map(<[u8]>::to_vec).into_iter().collect();
         // The records after the handshake are read and written here.

@@ -6,9 +6,9 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
-use tare_load::{ClientCertificate, Protocol, TlsClient, TlsOffer, TlsOptions, TlsVersion, Trust};
+use tare_load::{ClientCertificate, Protocol, TlsClient, TlsError, TlsOffer, TlsOptions, TlsVersion, Trust};
 use tare_service::client::{Channel, Trusts};
 
 use super::url::{Scheme, Url};
@@ -119,7 +119,10 @@ impl SpokenOptions {
             },
             certificate: self.cert.as_deref().map(|path| self.certificate(path)).transpose()?,
         };
-        Ok(Some(Arc::new(TlsClient::new(options)?)))
+        Ok(Some(Arc::new(TlsClient::new(options).map_err(|error| match &error {
+            TlsError::Identity(_) => anyhow!(error).context(self.files_of_identity()),
+            _ => error.into(),
+        })?)))
     }
 
     /// How the server of this URL is asked.
@@ -127,6 +130,12 @@ impl SpokenOptions {
         let protocol = self.protocol(url)?;
         let trusts = self.tls(url, protocol, false)?.map_or(Trusts::Nothing, Trusts::Own);
         Ok(Channel { protocol, trusts })
+    }
+
+    fn files_of_identity(&self) -> String {
+        let files = [("--cert", &self.cert), ("--key", &self.key)];
+        let given = files.into_iter().filter_map(|(option, path)| Some((option, path.as_ref()?)));
+        given.map(|(option, path)| format!("{option} {}", path.display())).collect::<Vec<_>>().join(", ")
     }
 
     fn certificate(&self, path: &Path) -> anyhow::Result<ClientCertificate> {
