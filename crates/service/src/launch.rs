@@ -166,7 +166,10 @@ pub fn launch(
         settings.contract.loaded().filter(|request| settings.contract.is_asked_alone(request)).collect();
     let mut exchange = |request: &Request| settings.contract.exchange(request, &host, &mut random);
     let waited = process.wait_ready(service.run.ready_timeout, || match requests.front().copied() {
-        Some(request) => probe::ready(&address, &channel, &exchange(request), settings.readiness, patience),
+        Some(request) => {
+            let (asked, runs_already) = (exchange(request), process.is_attached());
+            probe::ready(&address, &channel, &asked, settings.readiness, patience, runs_already)
+        }
         None => Probed::Ready,
     })?;
     if settings.readiness == Readiness::AnswersRightly {

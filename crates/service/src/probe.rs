@@ -10,7 +10,9 @@ use tare_load::{
 };
 
 use crate::{
-    client::{AskError, Channel, ClientConnection, Deadline, PREFACE, Spoken, ask_in, client_hello},
+    client::{
+        AskError, Channel, ClientConnection, Deadline, PREFACE, Spoken, ask_in, client_hello, spoken_instead,
+    },
     verify::{difference, quote},
 };
 
@@ -31,13 +33,14 @@ pub enum Readiness {
 }
 
 /// Asks once, on a connection of its own. All of it takes no longer than `patience`, since the end of the service is not noticed
-/// meanwhile.
+/// meanwhile. One that `runs_already` has a URL, which may say another protocol.
 pub fn ready(
     target: &Endpoint,
     channel: &Channel,
     exchange: &Exchange,
     readiness: Readiness,
     patience: Duration,
+    runs_already: bool,
 ) -> Probed {
     let deadline = Deadline::after(patience);
     let found = match readiness {
@@ -47,7 +50,11 @@ pub fn ready(
         }
     };
     found.unwrap_or_else(|error| {
-        other_protocol(target, channel, &error).unwrap_or_else(|| met(exchange, &error))
+        let other = match runs_already {
+            true => instead(target, channel, &error).map(Probed::Never),
+            false => other_protocol(target, channel, &error),
+        };
+        other.unwrap_or_else(|| met(exchange, &error))
     })
 }
 
@@ -86,11 +93,26 @@ fn judged(exchange: &Exchange, response: &Response) -> Probed {
 
 /// What is met where no answer is.
 fn met(exchange: &Exchange, error: &AskError) -> Probed {
+    let words = || format!("gives no answer to {} ({error})", asked(exchange));
     match error {
-        AskError::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => Probed::Refused,
-        AskError::TooLate { bytes: 0, .. } | AskError::Interrupted => Probed::Silent,
-        error => Probed::Unfit(format!("gives no answer to {} ({error})", asked(exchange))),
+        AskError::TooLate { bytes: 1.., .. } => Probed::Unfinished(Some(words())),
+        error => unanswered(error).unwrap_or_else(|| Probed::Unfit(words())),
     }
+}
+
+/// Where nothing came.
+fn unanswered(error: &AskError) -> Option<Probed> {
+    match error {
+        AskError::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => Some(Probed::Refused),
+        AskError::TooLate { bytes: 0, .. } | AskError::Interrupted => Some(Probed::Silent),
+        _ => None,
+    }
+}
+
+/// A port that is silent or refuses connections may begin to answer, and is asked nothing else.
+fn instead(target: &Endpoint, channel: &Channel, error: &AskError) -> Option<String> {
+    let may_pass = matches!(unanswered(error), Some(Probed::Refused | Probed::Silent));
+    if may_pass { None } else { spoken_instead(target, channel, error) }
 }
 
 /// A port that closes plain connections without a word may speak TLS, which its first bytes tell.
@@ -190,6 +212,7 @@ mod tests {
                 &exchange(ExpectedBody::Exact(body.to_vec())),
                 readiness,
                 Duration::from_secs(10),
+                false,
             )
         };
         assert_eq!(ready(b"ok", Readiness::AnswersRightly), Probed::Ready);
@@ -251,6 +274,7 @@ mod tests {
             &exchange(ExpectedBody::Any),
             Readiness::Speaks,
             patience,
+            false,
         );
         assert!(found == Probed::Silent && began.elapsed() < Duration::from_secs(10), "{found:?}");
     }
@@ -274,8 +298,9 @@ mod tests {
             &exchange(ExpectedBody::Any),
             Readiness::AnswersRightly,
             patience,
+            false,
         );
-        let Probed::Unfit(words) = found else { panic!("{found:?}") };
+        let Probed::Unfinished(Some(words)) = found else { panic!("{found:?}") };
         assert!(words.starts_with("gives no answer to GET / ("), "{words}");
         assert!((patience..Duration::from_secs(10)).contains(&began.elapsed()));
         server.join().unwrap();

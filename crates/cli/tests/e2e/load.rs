@@ -52,7 +52,7 @@ fn load(workspace: &Workspace, url: &str, words: &str) -> Ended {
 }
 
 /// A server that answers the request of this number, counted from 0 over all connections, with these bytes.
-fn serve(answer: impl Fn(usize) -> String + Send + Sync + 'static) -> String {
+pub fn serve(answer: impl Fn(usize) -> String + Send + Sync + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     accept(move || Some(listener.accept().ok()?.0), answer);

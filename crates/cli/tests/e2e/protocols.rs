@@ -1,6 +1,11 @@
 //! TLS and HTTP/2 from end to end: what is not trusted, not spoken or not offered, and the proof of the built-in server.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    io::{Read, Write},
+    net::TcpListener,
+    path::Path,
+};
 
 use rustix::process::Signal;
 
@@ -59,6 +64,43 @@ fn what_is_not_trusted_or_not_spoken_is_named_before_anything_is_sent() {
     assert!(of_two.contains(&expected), "{of_two}");
     send(secured.pid(), Signal::TERM);
     secured.end().expect(0);
+}
+
+/// As Node.js does: who asks without TLS has no answer, and a handshake has one.
+fn silent_without_tls() -> String {
+    const ALERT: &[u8] = b"\x15\x03\x03\0\x02\x02\x28";
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (mut stream, mut first) = (stream.unwrap(), [0; 4096]);
+            if stream.read(&mut first).is_ok_and(|count| count > 0) && first[0] == 0x16 {
+                let _gone = stream.write_all(ALERT);
+            }
+        }
+    });
+    url
+}
+
+#[test]
+fn every_command_says_at_once_that_a_port_speaks_tls() {
+    let workspace = Workspace::new(&[]);
+    let url = &silent_without_tls();
+    let commands: [&[&str]; 7] = [
+        &["load", url],
+        &["record", url],
+        &["verify", url],
+        &["verify", url, "--contract", "hello"],
+        &["compare", url, url],
+        &["slo", url, "--slo", "p99=50ms"],
+        &["run", "--service", url, "--get", "/"],
+    ];
+    for words in commands {
+        let refused = workspace.tare(words);
+        let said = format!("{}{}", refused.stdout, refused.stderr);
+        assert!(said.contains("the port speaks TLS: begin the URL with https://"), "{words:?}: {refused}");
+        assert!(!said.contains("waiting until") && refused.code() != Some(0), "{words:?}: {refused}");
+    }
 }
 
 #[test]

@@ -4,7 +4,10 @@ use std::{fs, path::Path};
 
 use rustix::process::Signal;
 
-use crate::support::{Running, USUAL, checkout, send, start, within, wrong_of};
+use crate::{
+    load::serve,
+    support::{Running, USUAL, checkout, send, start, within, wrong_of},
+};
 
 /// How many are waited for side by side.
 const AT_ONCE: usize = 8;
@@ -224,6 +227,18 @@ fn a_service_that_never_comes_up_is_waited_for_until_its_time_is_over() {
         "{ended}"
     );
     assert!(!ended.stderr.contains("raise `ready-timeout`"), "{ended}");
+}
+
+/// A part of it came.
+#[test]
+fn a_server_whose_answer_is_not_whole_is_not_called_silent() {
+    let url = serve(|_| "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc".to_owned());
+    let folder = tempfile::tempdir().unwrap();
+    let ended = start(folder.path(), &["verify", &url]).end().expect(1);
+    assert!(ended.stderr.contains(": it gives no whole answer, for 1."), "{ended}");
+    assert!(!ended.stderr.contains("has answered nothing"), "{ended}");
+    let came = "that is whole within 10s: status 200 and 3 of 100 bytes of the body came";
+    assert!(ended.stderr.contains(came), "{ended}");
 }
 
 /// No time helps them.

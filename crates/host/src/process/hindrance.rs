@@ -21,10 +21,14 @@ pub enum Probed {
     Refused,
     /// No connection was accepted in time, or nothing came over it.
     Silent,
+    /// No whole answer came in time, but a part of one: words after "it". Absent while it is not known what comes.
+    Unfinished(Option<String>),
     /// Something came that does not make it ready: words after "it", such as "answers GET / with status 503".
     Unfit(String),
     /// It answers, and not as is right: words after "it".
     Wrong(String),
+    /// It will not be ready, however long it is waited for: a sentence, with the fix. Only of a server that ran already.
+    Never(String),
 }
 
 impl From<bool> for Probed {
@@ -40,6 +44,8 @@ pub enum Hindrance {
     Unfit { words: String, lasts: Duration },
     /// How its answer differs from the right one, in words after "it"; and for how long already.
     Wrong { words: String, lasts: Duration },
+    /// No whole answer has come, in words after "it"; and for how long already.
+    Unfinished { words: String, lasts: Duration },
     /// Connections wait where it is asked, and it does not accept them.
     Unaccepted { asked: Endpoint, queued: u32 },
     /// It listens where it is asked, and nothing came over a connection for so long.
@@ -132,14 +138,19 @@ impl Hindrance {
             }
             _ => false,
         };
-        let is_open = met == Probed::Silent || matches!(asked, Endpoint::Unix(_));
+        let is_out = matches!(met, Probed::Silent | Probed::Unfinished(None));
+        let is_open = is_out || matches!(asked, Endpoint::Unix(_));
         let is_there = seen.own.iter().any(is_asked) || (is_open && seen.queued.is_some());
         let asked = asked.clone();
         match (met, seen) {
             (Probed::Unfit(words), _) => Hindrance::Unfit { words, lasts },
+            (Probed::Unfinished(Some(words)), _) => Hindrance::Unfinished { words, lasts },
             (Probed::Wrong(words), _) => Hindrance::Wrong { words, lasts },
-            (Probed::Silent, Observed { queued: Some(queued @ 1..), .. }) if is_there => {
+            (_, Observed { queued: Some(queued @ 1..), .. }) if is_out && is_there => {
                 Hindrance::Unaccepted { asked, queued }
+            }
+            (Probed::Unfinished(None), _) if is_there => {
+                Hindrance::Unfinished { words: "gives no whole answer".to_owned(), lasts }
             }
             _ if is_there => Hindrance::Silent { asked, lasts },
             (_, Observed { own, .. }) if !own.is_empty() => Hindrance::Elsewhere { asked, listens: own },
@@ -158,6 +169,7 @@ impl Hindrance {
             Hindrance::Unfit { .. }
             | Hindrance::Unaccepted { .. }
             | Hindrance::Silent { .. }
+            | Hindrance::Unfinished { .. }
             | Hindrance::Nowhere { .. }
             | Hindrance::Hidden => true,
             Hindrance::Wrong { .. }
@@ -172,7 +184,9 @@ impl Hindrance {
 impl fmt::Display for Hindrance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Hindrance::Unfit { words, lasts } | Hindrance::Wrong { words, lasts } => {
+            Hindrance::Unfit { words, lasts }
+            | Hindrance::Unfinished { words, lasts }
+            | Hindrance::Wrong { words, lasts } => {
                 write!(f, "it {words}, for {} so far", seconds(*lasts))
             }
             Hindrance::Unaccepted { asked, queued } => {
@@ -308,6 +322,11 @@ mod tests {
             said(Probed::Silent, seen(3)),
             "it listens at 127.0.0.1:18100 and accepts no connection (3 waiting)"
         );
+        let out = "it gives no whole answer, for 1.4 s so far";
+        assert_eq!(said(Probed::Unfinished(None), seen(0)), out);
+        let part = Probed::Unfinished(Some("gives no answer to GET / (20 bytes came)".to_owned()));
+        let waiting = Observed { own: own.clone(), queued: Some(3), ..Observed::default() };
+        assert_eq!(said(part, waiting), "it gives no answer to GET / (20 bytes came), for 1.4 s so far");
         // What a container engine listens on is none of the processes of the service.
         assert_eq!(said(Probed::Silent, Observed { queued: Some(0), ..Observed::default() }), silent);
         // It began to listen after the last question.

@@ -70,6 +70,9 @@ pub enum Unready {
     },
     #[error("{0} before it answered")]
     Gone(ServerGone),
+    /// It answers otherwise than it is asked, in a sentence with the fix.
+    #[error("{0}")]
+    Never(String),
     #[error("gave no correct answer within {after:?}: {}", lacking(.hindrance.as_ref()))]
     Silent { after: Duration, hindrance: Option<Hindrance> },
     #[error(

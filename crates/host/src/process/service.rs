@@ -116,18 +116,24 @@ impl Service {
             vigil.ask(Instant::now());
             let found = probe();
             let elapsed = began.elapsed();
-            vigil.note(&found);
+            // An interrupt ends the question, and says nothing of its answer.
+            let is_interrupted = signals::received().is_some();
+            if !is_interrupted {
+                vigil.note(&found);
+            }
             // Checked after a success too: if the service has ended, another process may have answered on its port.
             match self.has_exited() {
                 None => {}
                 Some(Exit::Gone(gone)) => return Err(Unready::Gone(gone)),
                 Some(status) => return Err(self.exited_early(status)),
             }
-            if found == Probed::Ready {
-                return Ok(elapsed);
-            }
-            if signals::received().is_some() {
-                return Err(Unready::Interrupted { hindrance: self.hindrance(vigil) });
+            match found {
+                Probed::Ready => return Ok(elapsed),
+                Probed::Never(why) => return Err(Unready::Never(why)),
+                _ if is_interrupted => {
+                    return Err(Unready::Interrupted { hindrance: self.hindrance(vigil) });
+                }
+                _ => {}
             }
             if elapsed >= timeout || vigil.is_wrong_for_good(Instant::now()) {
                 let after = if elapsed >= timeout { timeout } else { Duration::from_secs(elapsed.as_secs()) };

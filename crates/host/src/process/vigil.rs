@@ -10,7 +10,7 @@ use std::{
 
 use super::hindrance::{Hindrance, Probed};
 
-/// A question that is out for so long is not refused: whoever is asked keeps silent.
+/// A question that is out for so long is not refused. What came of an answer is known when it ends.
 const SILENT_AFTER: Duration = Duration::from_millis(500);
 
 /// How long a service may answer wrongly while it starts.
@@ -42,8 +42,11 @@ impl Vigil {
     pub(super) fn note(&self, found: &Probed) {
         let mut asking = self.asking();
         let asked = asking.asked.take();
-        // An answer that changes with time is wrong in another way each time.
-        let is_still_wrong = matches!((found, &asking.found), (Probed::Wrong(_), Probed::Wrong(_)));
+        // An answer that changes with time is wrong in another way each time, and one that is late has another part.
+        let is_still_wrong = matches!(
+            (found, &asking.found),
+            (Probed::Wrong(_), Probed::Wrong(_)) | (Probed::Unfinished(_), Probed::Unfinished(_))
+        );
         if *found != asking.found && !is_still_wrong {
             asking.since = asked.unwrap_or(asking.since);
         }
@@ -54,8 +57,9 @@ impl Vigil {
     pub(super) fn met(&self, now: Instant) -> (Probed, Duration) {
         let Asking { found, since, asked } = self.asking().clone();
         let out = asked.map(|asked| now.saturating_duration_since(asked));
-        match out.filter(|out| *out >= SILENT_AFTER && found != Probed::Silent) {
-            Some(out) => (Probed::Silent, out),
+        let is_known = matches!(found, Probed::Silent | Probed::Unfinished(_));
+        match out.filter(|out| *out >= SILENT_AFTER && !is_known) {
+            Some(out) => (Probed::Unfinished(None), out),
             None => (found, now.saturating_duration_since(since)),
         }
     }
@@ -140,12 +144,20 @@ mod tests {
             vigil.note(&starting);
         }
         assert_eq!(met(400), (starting.clone(), 300));
-        // A question that is out for long is answered by silence, and then it is known.
+        // Of a question that is out for long it is not known what came, until it ends.
         vigil.ask(at(1_000));
-        assert_eq!((met(1_100), met(1_600)), ((starting, 1_000), (Probed::Silent, 600)));
+        let out = Probed::Unfinished(None);
+        assert_eq!((met(1_100), met(1_600)), ((starting, 1_000), (out, 600)));
         vigil.note(&Probed::Silent);
         vigil.ask(at(3_000));
         assert_eq!(met(4_000), (Probed::Silent, 3_000));
+        let part = |bytes: u32| Probed::Unfinished(Some(format!("gives no answer ({bytes} bytes came)")));
+        for (ms, bytes) in [(5_000, 40), (7_000, 41)] {
+            vigil.ask(at(ms));
+            vigil.note(&part(bytes));
+        }
+        vigil.ask(at(9_000));
+        assert_eq!(met(10_000), (part(41), 5_000));
     }
 
     #[test]

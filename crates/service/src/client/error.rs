@@ -36,6 +36,9 @@ pub enum AskError {
     Http2(#[from] Http2Error),
     #[error(transparent)]
     NotHttp2(#[from] NotHttp2),
+    /// What is spoken there instead, with the fix.
+    #[error("{0}")]
+    OtherProtocol(String),
 }
 
 /// What went wrong between two that speak HTTP/2. Codes are those of RFC 9113, section 7, such as `PROTOCOL_ERROR`.

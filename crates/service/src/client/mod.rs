@@ -35,7 +35,7 @@ use tare_load::{
 pub use channel::{Channel, Trusts};
 pub use error::{AskError, Http2Error, NotHttp2};
 pub(crate) use http2::{Awaited, Http2Connection};
-pub use spoken::Spoken;
+pub use spoken::{BEGIN_HTTP, Spoken, spoken_instead};
 pub use tls::Secured;
 use tls::Tls;
 pub(crate) use tls::client_hello;

@@ -3,9 +3,18 @@
 
 use std::time::Duration;
 
-use tare_load::{Endpoint, TlsClient, TlsOffer, TlsOptions, TlsVersion, Trust};
+use tare_load::{
+    Endpoint, Protocol, TlsClient, TlsObstacle, TlsOffer, TlsOptions, TlsVersion, Trust,
+    http1::{Malformed, ParseError},
+};
 
-use super::{AskError, ClientConnection, Deadline, client_hello};
+use super::{AskError, Channel, ClientConnection, Deadline, client_hello};
+
+/// How long a port is asked what it speaks, after it had no answer.
+const SPOKEN_WITHIN: Duration = Duration::from_millis(500);
+/// What makes plain HTTP of a URL.
+pub const BEGIN_HTTP: &str = "begin the URL with http://";
+const BEGIN_HTTPS: &str = "begin the URL with https://";
 
 /// What the first bytes of a server are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +44,53 @@ impl Spoken {
         let of_hello = hello().ok().and_then(said).and_then(|first| Spoken::of(&first));
         of_hello.or_else(|| said(OPTIONS.to_vec()).and_then(|first| Spoken::of(&first)))
     }
+}
+
+/// What is spoken there in place of what was asked and had no answer, with what changes the URL or the option; absent if that is not
+/// known.
+pub fn spoken_instead(endpoint: &Endpoint, channel: &Channel, error: &AskError) -> Option<String> {
+    let spoken = match error {
+        AskError::NotHttp(Malformed { error: ParseError::Tls, .. }) => Spoken::Tls,
+        AskError::NotHttp(Malformed { error: ParseError::Http2, .. }) => Spoken::Http2,
+        AskError::NotHttp2(error) => Spoken::of(&error.got)?,
+        // A word would be better, so that it is asked for.
+        AskError::Closed | AskError::Io(_) | AskError::Http2(_) => Spoken::there(endpoint, SPOKEN_WITHIN)?,
+        AskError::Tls(error) if error.obstacle() == TlsObstacle::Silence => {
+            Spoken::there(endpoint, SPOKEN_WITHIN)?
+        }
+        AskError::TooLate { bytes: 0, .. } => Spoken::there(endpoint, SPOKEN_WITHIN)?,
+        _ => return None,
+    };
+    // What is spoken within TLS, where there is TLS.
+    let is_within =
+        channel.protocol.is_tls() && matches!(error, AskError::NotHttp(_) | AskError::NotHttp2(_));
+    Some(match (spoken, channel.protocol) {
+        (Spoken::Http2, Protocol::Http1Tls) if is_within => {
+            "the server speaks HTTP/2 over TLS, and no HTTP/1.1: add --h2".to_owned()
+        }
+        (Spoken::Http1, Protocol::H2) if is_within => {
+            "the server speaks HTTP/1.1 over TLS, and no HTTP/2: leave out --h2".to_owned()
+        }
+        (Spoken::Tls, Protocol::Http1) => format!("the port speaks TLS: {BEGIN_HTTPS}"),
+        (Spoken::Tls, Protocol::H2c) => {
+            format!("the port speaks TLS: {BEGIN_HTTPS}, with --h2 in place of --h2c")
+        }
+        (Spoken::Http1, Protocol::Http1Tls) => format!("the port speaks HTTP without TLS: {BEGIN_HTTP}"),
+        (Spoken::Http1, Protocol::H2) => {
+            format!("the port speaks HTTP/1.1 without TLS: {BEGIN_HTTP}, and leave out --h2")
+        }
+        (Spoken::Http1, Protocol::H2c) => {
+            "the port speaks HTTP/1.1, and no HTTP/2: leave out --h2c".to_owned()
+        }
+        (Spoken::Http2, Protocol::Http1) => "the port speaks HTTP/2, and no HTTP/1.1: add --h2c".to_owned(),
+        (Spoken::Http2, Protocol::Http1Tls | Protocol::H2) => {
+            format!("the port speaks HTTP/2 without TLS: {BEGIN_HTTP}, with --h2c")
+        }
+        // It speaks what it was asked in, and had no answer all the same.
+        (Spoken::Tls, Protocol::Http1Tls | Protocol::H2)
+        | (Spoken::Http1, Protocol::Http1)
+        | (Spoken::Http2, Protocol::H2c) => return None,
+    })
 }
 
 /// What a client says that accepts any certificate.

@@ -24,6 +24,7 @@ pub use left_out::LeftOut;
 pub use yaml::YamlError;
 
 use crate::{
+    client::{AskError, spoken_instead},
     contract::{BRACES, Contract, ContractError},
     learn::{
         Draft, LearnError, Learned, LearnedAnswer, Question, Redirect, Respondent, Server, TIMES,
@@ -181,9 +182,11 @@ impl Respondent for AskedServer<'_> {
         }
         Ok(match self.server.ask(self.contract, request) {
             Ok(answer) => Some(answer),
-            Err(source) => {
+            Err(error) => {
                 let asked = self.asked[question].clone();
-                *unanswered = Some(LearnError::Unanswered { asked, source: Box::new(source) }.into());
+                let other = spoken_instead(self.server.endpoint, self.server.channel, &error);
+                let source = Box::new(other.map_or(error, AskError::OtherProtocol));
+                *unanswered = Some(LearnError::Unanswered { asked, source }.into());
                 None
             }
         })

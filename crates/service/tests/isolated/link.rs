@@ -99,7 +99,8 @@ fn a_service_starts_answers_and_stops_over_a_link() {
 
     let pool = drive::pool(&contract, &address.to_string(), 7);
     let exchange = exchange();
-    let ask = || probe::ready(&address.into(), &Channel::default(), &exchange, Readiness::Speaks, GRACE);
+    let ask =
+        || probe::ready(&address.into(), &Channel::default(), &exchange, Readiness::Speaks, GRACE, false);
     assert_eq!(
         link.client().within(ask).unwrap(),
         Probed::Ready,
@@ -135,8 +136,9 @@ fn the_reference_is_loaded_over_a_link() {
     std::thread::scope(|scope| {
         let reference = scope.spawn(|| link.server().within(|| raw_socket::serve(port, 1, RESPONSE, &stop)));
         let address = Endpoint::from(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
-        let ask =
-            || probe::ready(&address, &Channel::default(), &exchange(), Readiness::AnswersRightly, GRACE);
+        let ask = || {
+            probe::ready(&address, &Channel::default(), &exchange(), Readiness::AnswersRightly, GRACE, false)
+        };
         while link.client().within(ask).unwrap() != Probed::Ready {}
         let route = Route { namespace: Some(link.client().fd()), ..address.into() };
         let report = load(route, Arc::new(ExchangePool::new(vec![exchange()])));

@@ -6,15 +6,10 @@ use tare_load::units::several;
 use anyhow::anyhow;
 use tare_load::{
     Endpoint, OpenError, Protocol, TlsClient, TlsError, TlsObstacle, TlsVersion,
-    http1::{Malformed, ParseError, Progress},
+    http1::{ParseError, Progress},
 };
-use tare_service::client::{AskError, Channel, Spoken, Trusts};
+use tare_service::client::{AskError, BEGIN_HTTP, Channel, Spoken, Trusts, spoken_instead};
 
-/// How long a port is asked what it speaks, after it had no answer.
-const SPOKEN_WITHIN: Duration = Duration::from_millis(500);
-/// What makes plain HTTP of a URL, and the reverse.
-const BEGIN_HTTP: &str = "begin the URL with http://";
-const BEGIN_HTTPS: &str = "begin the URL with https://";
 const ANY: &str = "accept any certificate by -k";
 
 /// Who asked, and has options that may help.
@@ -35,7 +30,7 @@ impl Asker {
         error: &AskError,
     ) -> String {
         let unanswered = format!("{name} has no answer from {endpoint}");
-        if let Some(reason) = other_protocol(endpoint, channel, error) {
+        if let Some(reason) = spoken_instead(endpoint, channel, error) {
             return format!("{unanswered}: {reason}");
         }
         match error {
@@ -99,52 +94,6 @@ impl Asker {
             None | Some(Progress::Nothing) => format!(" within {within:?}"),
         }
     }
-}
-
-/// The protocol that is spoken there in place of the one that was asked for, if it is known.
-fn other_protocol(endpoint: &Endpoint, channel: &Channel, error: &AskError) -> Option<String> {
-    let spoken = match error {
-        AskError::NotHttp(Malformed { error: ParseError::Tls, .. }) => Spoken::Tls,
-        AskError::NotHttp(Malformed { error: ParseError::Http2, .. }) => Spoken::Http2,
-        AskError::NotHttp2(error) => Spoken::of(&error.got)?,
-        // A word would be better, so that it is asked for.
-        AskError::Closed | AskError::Io(_) | AskError::Http2(_) => Spoken::there(endpoint, SPOKEN_WITHIN)?,
-        AskError::Tls(error) if error.obstacle() == TlsObstacle::Silence => {
-            Spoken::there(endpoint, SPOKEN_WITHIN)?
-        }
-        AskError::TooLate { bytes: 0, .. } => Spoken::there(endpoint, SPOKEN_WITHIN)?,
-        _ => return None,
-    };
-    // Over TLS these two errors are of the protocol within it.
-    let is_within =
-        channel.protocol.is_tls() && matches!(error, AskError::NotHttp(_) | AskError::NotHttp2(_));
-    Some(match (spoken, channel.protocol) {
-        (Spoken::Http2, Protocol::Http1Tls) if is_within => {
-            "the server speaks HTTP/2 over TLS, and no HTTP/1.1: add --h2".to_owned()
-        }
-        (Spoken::Http1, Protocol::H2) if is_within => {
-            "the server speaks HTTP/1.1 over TLS, and no HTTP/2: leave out --h2".to_owned()
-        }
-        (Spoken::Tls, Protocol::Http1) => format!("the port speaks TLS: {BEGIN_HTTPS}"),
-        (Spoken::Tls, Protocol::H2c) => {
-            format!("the port speaks TLS: {BEGIN_HTTPS}, with --h2 in place of --h2c")
-        }
-        (Spoken::Http1, Protocol::Http1Tls) => format!("the port speaks HTTP without TLS: {BEGIN_HTTP}"),
-        (Spoken::Http1, Protocol::H2) => {
-            format!("the port speaks HTTP/1.1 without TLS: {BEGIN_HTTP}, and leave out --h2")
-        }
-        (Spoken::Http1, Protocol::H2c) => {
-            "the port speaks HTTP/1.1, and no HTTP/2: leave out --h2c".to_owned()
-        }
-        (Spoken::Http2, Protocol::Http1) => "the port speaks HTTP/2, and no HTTP/1.1: add --h2c".to_owned(),
-        (Spoken::Http2, Protocol::Http1Tls | Protocol::H2) => {
-            format!("the port speaks HTTP/2 without TLS: {BEGIN_HTTP}, with --h2c")
-        }
-        // It speaks what it was asked in, and had no answer all the same.
-        (Spoken::Tls, Protocol::Http1Tls | Protocol::H2)
-        | (Spoken::Http1, Protocol::Http1)
-        | (Spoken::Http2, Protocol::H2c) => return None,
-    })
 }
 
 /// Why connections of a load are not open.
