@@ -203,8 +203,7 @@ pub fn launch(
     Ok(Ready { process, address, host, backing, start_up: Some(waited) })
 }
 
-/// Waits until none of `requests` is answered as by a service that still starts, which some do for a part of their paths. One that does
-/// so for longer is ready all the same: whoever asks it in earnest says what is wrong.
+/// Waits until none of `requests` is answered as by a service that still starts, which some do for a part of their paths.
 fn has_started(
     process: &process::Service,
     timeout: Duration,
@@ -219,15 +218,13 @@ fn has_started(
             match ask(request) {
                 Ok(Probed::Ready) => drop(requests.pop_front()),
                 Ok(starting) => return starting,
+                // Whoever asks it in earnest says what is wrong.
                 Err(_) => break,
             }
         }
         Probed::Ready
     });
-    match waited {
-        Ok(_) | Err(Unready::NotReady { .. } | Unready::Silent { .. }) => Ok(()),
-        Err(error) => Err(error),
-    }
+    waited.map(drop)
 }
 
 /// Where a service is asked that answers at `local`, which is 127.0.0.1.
