@@ -18,6 +18,7 @@ use super::{
     outcome::ServerGone,
     placement, port,
     procfs::{self, Identity, Process},
+    sockets,
     tally::CpuTime,
     unix,
     unknown::{CpuUnknown, Unseen},
@@ -221,7 +222,7 @@ impl Attached {
             }
         }?;
         let known = |pid: &u32| server.roots().iter().any(|root| root.pid == *pid && root.is_alive());
-        let other = port::holders(&sockets_of(&server.address)).into_iter().find(|pid| !known(pid));
+        let other = sockets::holders(&sockets_of(&server.address)).into_iter().find(|pid| !known(pid));
         Some(match other {
             Some(by) => ServerGone::Replaced { pid: lost.pid, by },
             None => ServerGone::Ended { pid: lost.pid },
@@ -251,7 +252,7 @@ fn by_listener(is_here: bool, sockets: &[String]) -> Result<Counted, Unseen> {
     if sockets.is_empty() {
         return Err(Unseen::OtherNetwork);
     }
-    let holders: Vec<u32> = port::holders(sockets).into_iter().filter(|pid| !is_init(*pid)).collect();
+    let holders: Vec<u32> = sockets::holders(sockets).into_iter().filter(|pid| !is_init(*pid)).collect();
     let descends = |pid: &u32| procfs::stat(*pid).is_some_and(|stat| holders.contains(&stat.parent));
     let roots = holders.iter().filter(|pid| !descends(pid)).filter_map(|pid| Identity::of(*pid));
     let roots: Vec<Identity> = roots.collect();
@@ -280,7 +281,7 @@ fn is_init(pid: u32) -> bool {
 
 fn by_pid(pid: u32, address: &Endpoint, sockets: &[String]) -> Result<Counted, ServerError> {
     let root = Identity::of(pid).ok_or(ServerError::NoProcess(pid))?;
-    let holders = port::holders(sockets);
+    let holders = sockets::holders(sockets);
     let family = Activity::read().family(&[pid]);
     // What serves in another network namespace has its listener there, and a proxy here.
     let is_near =

@@ -6,7 +6,6 @@ use std::{fmt, fs, time::Duration};
 use super::{
     fallback,
     input::{self, Input},
-    port,
     procfs::Process,
     sockets::{self, Listening, Place},
     unix,
@@ -85,7 +84,7 @@ impl Observed {
         let network = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
         let (here, around) = (network("thread-self"), sockets::in_network_of("thread-self"));
         let held: Vec<(u32, Vec<String>)> =
-            pids.iter().filter_map(|pid| Some((*pid, port::held(*pid).ok()?))).collect();
+            pids.iter().filter_map(|pid| Some((*pid, sockets::held(*pid).ok()?))).collect();
         let mut seen = Observed { is_hidden: held.is_empty() && !pids.is_empty(), ..Observed::default() };
         for (pid, held) in &held {
             let pid = pid.to_string();

@@ -1,7 +1,7 @@
 //! TCP ports of this machine: finds a free one, and the process that listens on one. It knows nothing of services.
 
-use super::procfs::{self, Process};
-use super::sockets::{self, Place, Table};
+use super::procfs::Process;
+use super::sockets::{self, Place, Table, held, holders};
 use super::unix;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -109,12 +109,6 @@ pub(super) fn sockets_on(port: u16, is_of_loopback: bool) -> Option<Vec<String>>
     Some(tables()?.iter().flat_map(of_table).collect())
 }
 
-/// The processes that hold one of these sockets open.
-pub(super) fn holders(inodes: &[String]) -> Vec<u32> {
-    let holds = |pid: &u32| held(*pid).is_ok_and(|held| held.iter().any(|found| inodes.contains(found)));
-    if inodes.is_empty() { Vec::new() } else { procfs::all_pids().into_iter().filter(holds).collect() }
-}
-
 /// The process that listens on this port if it is none of `own`, as far as it is visible: a container engine's, or that of another
 /// user. Absent if it cannot be known, such as of processes that hide their files.
 pub(super) fn other_listener(port: u16, own: &[u32]) -> Option<PortOwner> {
@@ -152,15 +146,6 @@ fn inodes_on(table: &str, port: u16, is_reached: impl Fn(InternetAddress) -> boo
     };
     let here = Table::Tcp.listening(table).into_iter().filter(|listening| is_here(&listening.place));
     here.map(|listening| listening.inode).collect()
-}
-
-/// The inodes of the sockets that a process holds open.
-pub(super) fn held(pid: u32) -> io::Result<Vec<String>> {
-    let inode = |file: fs::DirEntry| {
-        let link = fs::read_link(file.path()).ok()?;
-        Some(link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned())
-    };
-    Ok(fs::read_dir(format!("/proc/{pid}/fd"))?.flatten().filter_map(inode).collect())
 }
 
 #[cfg(test)]

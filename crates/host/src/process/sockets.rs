@@ -2,9 +2,11 @@
 //! inode. It knows nothing of services.
 
 use std::{
-    fmt, fs,
+    fmt, fs, io,
     net::{IpAddr, SocketAddr},
 };
+
+use super::procfs;
 
 /// Where a socket takes connections or datagrams.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,6 +52,21 @@ const TABLES: [(&str, Table); 5] = [
     ("udp6", Table::Udp),
     ("unix", Table::Unix),
 ];
+
+/// The processes that hold one of these sockets open.
+pub(super) fn holders(inodes: &[String]) -> Vec<u32> {
+    let holds = |pid: &u32| held(*pid).is_ok_and(|held| held.iter().any(|found| inodes.contains(found)));
+    if inodes.is_empty() { Vec::new() } else { procfs::all_pids().into_iter().filter(holds).collect() }
+}
+
+/// The inodes of the sockets that a process holds open.
+pub(super) fn held(pid: u32) -> io::Result<Vec<String>> {
+    let inode = |file: fs::DirEntry| {
+        let link = fs::read_link(file.path()).ok()?;
+        Some(link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned())
+    };
+    Ok(fs::read_dir(format!("/proc/{pid}/fd"))?.flatten().filter_map(inode).collect())
+}
 
 /// All that listens in the network of a process, which is named as in `/proc`.
 pub(super) fn in_network_of(process: &str) -> Vec<Listening> {

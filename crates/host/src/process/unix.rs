@@ -2,10 +2,7 @@
 
 use std::{fs, os::unix::fs::MetadataExt, path::Path};
 
-use super::{
-    port,
-    sockets::{Listening, Place, Table},
-};
+use super::sockets::{self, Listening, Place, Table};
 
 /// The inodes of the sockets that listen at `asked`, which is a path, or `@` and an abstract name.
 pub(super) fn sockets_at(asked: &Path) -> Vec<String> {
@@ -31,7 +28,7 @@ fn is_there(listening: &Listening, asked: &Path) -> bool {
     };
     // Who has a socket is looked for among all processes.
     let may_be = asked.canonicalize().is_ok_and(|asked| asked.file_name() == Path::new(own).file_name());
-    let holders = || port::holders(std::slice::from_ref(&listening.inode)).into_iter();
+    let holders = || sockets::holders(std::slice::from_ref(&listening.inode)).into_iter();
     may_be && holders().any(|pid| is_same_file(Path::new(&seen_by(pid)), asked))
 }
 
@@ -63,7 +60,7 @@ mod tests {
         let found = sockets_at(&path);
         assert_eq!((found.len(), sockets_at(&link)), (1, found.clone()));
         assert_ne!(sockets_at(&other), found);
-        assert_eq!(port::holders(&found), [std::process::id()]);
+        assert_eq!(sockets::holders(&found), [std::process::id()]);
         drop(listener);
         assert_eq!(sockets_at(&path), [""; 0], "the file is still there");
     }
