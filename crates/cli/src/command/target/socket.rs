@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{bail, ensure};
-use tare_load::Endpoint;
+use tare_load::{Endpoint, units::several};
 
 use super::spoken::HEADING;
 
@@ -33,21 +33,21 @@ impl SocketOptions {
         self.unix.len() > 1
     }
 
-    /// Of each of so many URLs, in their order.
+    /// The socket of each URL, in their order; `urls` is how many there are.
     pub(crate) fn of(&self, urls: usize) -> anyhow::Result<Vec<Option<&Path>>> {
         match self.unix.as_slice() {
             [] => Ok(vec![None; urls]),
             [one] => Ok(vec![Some(one); urls]),
             each if each.len() == urls => Ok(each.iter().map(|path| Some(path.as_path())).collect()),
             each => bail!(
-                "--unix: {} given for {urls} URL{}: give one for all, or one for each, in their order",
+                "--unix: {} given for {}: give one for all, or one for each, in their order",
                 each.len(),
-                if urls == 1 { "" } else { "s" }
+                several(urls, "URL")
             ),
         }
     }
 
-    /// Of a single server.
+    /// The socket of a single server.
     pub(crate) fn of_one(&self) -> anyhow::Result<Option<&Path>> {
         Ok(self.of(1)?.into_iter().next().flatten())
     }
@@ -66,7 +66,7 @@ pub(super) fn endpoint(path: &Path) -> anyhow::Result<Endpoint> {
     Ok(endpoint)
 }
 
-/// Why nobody takes a connection at this path, where that is known.
+/// Why there is no connection at this path, where that is known.
 pub(super) fn refusal(path: &Path, error: &Error) -> Option<&'static str> {
     match error.kind() {
         ErrorKind::ConnectionRefused if is_other_file(path) => Some("it is no socket"),
