@@ -99,7 +99,7 @@ mod tests {
     use crate::{
         experiment::Rate,
         fixture::{self, at_points, published},
-        plan::Options,
+        plan::{Options, PlannedRow, RunningServer},
     };
 
     fn agents(count: usize) -> PlannedAgents {
@@ -137,6 +137,15 @@ mod tests {
         let mut cores = with.clone();
         cores.rows[0].pinning = Some(cores.pinning.clone());
         assert_eq!(cores.check_agents(), Err(NotForAgents::Cores));
+        let mut runs_already = |address: &str| {
+            let (address, unseen) = (address.to_owned(), None);
+            let (processes, cpus) = (Vec::new(), Vec::new());
+            let server = RunningServer { address, processes, cgroup: None, cpus, unseen, tls: None };
+            cores.rows[0] = PlannedRow { running: Some(server), ..with.rows[0].clone() };
+            cores.check_agents()
+        };
+        assert_eq!(runs_already("127.0.0.1:80"), Ok(()));
+        assert_eq!(runs_already("unix:/run/a.sock"), Err(NotForAgents::UnixSocket));
         let few = at_points(with, |point| {
             if let LoadSpec::Closed { connections, threads, .. } = &mut point.load {
                 (*connections, *threads) = (3, 2);
