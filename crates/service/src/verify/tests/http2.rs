@@ -326,15 +326,15 @@ fn what_frames_can_say_wrong() {
     assert_snapshot!(h2c(H2Fault::NoSettings), @r#"h2-settings the first frames: the first frame is not SETTINGS, as RFC 9113, 3.4 demands"#);
     assert_snapshot!(h2c(H2Fault::NeverAcknowledges), @r#"h2-settings the first frames: sent no frame within 500ms instead of acknowledging SETTINGS"#);
     assert_snapshot!(h2c(H2Fault::NamesInCapitals), @r#"
-response hello: the answer cannot be read: HTTP/2: connection error detected: unspecific protocol error detected
+response hello: the answer cannot be read: HTTP/2: the server sent what RFC 9113 forbids, or too much of what it allows: PROTOCOL_ERROR
 h2-headers hello: the header name "Content-Length" is not in lower case
 "#);
     assert_snapshot!(h2c(H2Fault::SaysKeepAlive), @r#"
-response hello: the answer cannot be read: HTTP/2: stream error detected: unspecific protocol error detected
+response hello: the answer cannot be read: HTTP/2: the server sent what RFC 9113 forbids, or too much of what it allows: PROTOCOL_ERROR
 h2-headers hello: the header "keep-alive" is about one connection, which HTTP/2 forbids
 "#);
     assert_snapshot!(h2c(H2Fault::StatusLast), @r#"
-response hello: the answer cannot be read: HTTP/2: stream error detected: unspecific protocol error detected
+response hello: the answer cannot be read: HTTP/2: the server sent what RFC 9113 forbids, or too much of what it allows: PROTOCOL_ERROR
 h2-headers hello: the head does not begin with ":status" as its only pseudo-header
 "#);
 }
@@ -350,26 +350,26 @@ wrong-method DELETE /: expected status 405 or 404 for a method that the contract
     assert_snapshot!(h2c(H2Fault::OneAtATime), @r#"h2-streams hello: a second request, while the first waits for its body: sent no frame within 500ms instead of answering"#);
     assert_snapshot!(h2c(H2Fault::RefusesTrailers), @r#"(h2-trailers) hello: a request with a trailer: reset the stream instead of answering: PROTOCOL_ERROR"#);
     assert_snapshot!(h2c(H2Fault::ResetsStreams), @r#"
-response hello: the answer cannot be read: HTTP/2: stream error received: unexpected internal error encountered
+response hello: the answer cannot be read: HTTP/2: the server ended the request by RST_STREAM with INTERNAL_ERROR
 h2-headers hello: reset the stream instead of answering: INTERNAL_ERROR
 "#);
     assert_snapshot!(h2c(H2Fault::WrongBody), @r#"response hello: the body differs at byte 5: expected "Hello world!" (12 bytes), got "Hello!" (6 bytes)"#);
     assert_snapshot!(h2c(H2Fault::GoesAwayWithAnError), @r#"
-response hello: the answer cannot be read: HTTP/2: connection error received: detected excessive load generating behavior
+response hello: the answer cannot be read: HTTP/2: the server ended the connection by GOAWAY with ENHANCE_YOUR_CALM
 h2-settings the first frames: closed the connection instead of acknowledging SETTINGS
 h2-headers hello: ended the connection instead of answering: GOAWAY ENHANCE_YOUR_CALM
 "#);
-    assert_snapshot!(h2c(H2Fault::AnswersHeadWithABody), @r#"(head) hello: the answer cannot be read: HTTP/2: stream error detected: unspecific protocol error detected"#);
+    assert_snapshot!(h2c(H2Fault::AnswersHeadWithABody), @r#"(head) hello: the answer cannot be read: HTTP/2: the server sent what RFC 9113 forbids, or too much of what it allows: PROTOCOL_ERROR"#);
 }
 
 #[test]
 fn what_has_no_end_is_neither_awaited_nor_kept() {
     assert_snapshot!(h2c(H2Fault::HeadThatGrows), @r#"
-response hello: the answer cannot be read: HTTP/2: stream error detected: unspecific protocol error detected
+response hello: the answer cannot be read: HTTP/2: the server sent what RFC 9113 forbids, or too much of what it allows: PROTOCOL_ERROR
 h2-headers hello: sent a head of more than 65536 bytes instead of answering
 "#);
     assert_snapshot!(h2c(H2Fault::FloodsHeads), @r#"
-response hello: the answer cannot be read: HTTP/2: stream error detected: unspecific protocol error detected
+response hello: the answer cannot be read: HTTP/2: the server sent what RFC 9113 forbids, or too much of what it allows: PROTOCOL_ERROR
 h2-headers hello: sent a third head on one stream instead of answering
 "#);
     for fault in [H2Fault::FloodsInterimHeads, H2Fault::FloodsPings] {
