@@ -11,7 +11,7 @@ use tare_host::{
     cpus::{self, Pinning},
     process::{Server, Unseen, Whose, main_process},
 };
-use tare_load::Endpoint;
+use tare_load::{Endpoint, units::several};
 use tare_service::{
     catalogue::{Row, Running, is_url},
     workspace::{Workspace, split},
@@ -138,7 +138,8 @@ impl RunningOptions {
         );
         ensure!(
             given == 0 || given == urls,
-            "--pid, --cgroup, --container: {given} given for {urls} URLs: give one for each URL, in their order"
+            "--pid, --cgroup, --container: {given} given for {}: give one for each URL, in their order",
+            several(urls, "URL")
         );
         match given {
             0 => Ok(vec![Whose::Listener; urls]),
