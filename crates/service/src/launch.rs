@@ -183,12 +183,11 @@ pub fn launch(
             probe::started(&address, &channel, &exchange(request), patience)
         })?;
     }
-    let Endpoint::Tcp(local) = address else {
-        return Ok(Ready { process, address, host, backing, start_up: None });
+    // What ran already stays as it was found, and what Tare starts is given a port.
+    let local = match address {
+        Endpoint::Tcp(local) if !process.is_attached() => local,
+        address => return Ok(Ready { process, address, host, backing, start_up: None }),
     };
-    if process.is_attached() {
-        return Ok(Ready { process, address, host, backing, start_up: None });
-    }
     if let Some(apart) = &service.apart {
         let given = variables(service, settings, &backing, local.port()).0;
         // What Tare lends it lies in the run.
