@@ -5,7 +5,7 @@
 //! to end a process, and they cost something: the kernel stops and starts them with each thread, and a request of 15 µs would pay 10%
 //! for that. So they are open until they have counted enough to be compared with what the processes say.
 
-use std::io;
+use std::{io, thread, time::Duration};
 
 use super::{
     procfs::{self, Identity},
@@ -22,6 +22,9 @@ const OPENINGS_MAX: usize = 3;
 const ERROR_NS: u64 = 1_000_000;
 /// Counters that say more by this share say more. They say too little rather than too much.
 const ERROR_SHARE: f64 = 0.02;
+/// The kernel adds time that the hypervisor took to `/proc/stat` at the next tick of the CPU that lost it, however much it was. Two ticks
+/// of the slowest clock (100 Hz) are enough.
+const STEAL_SHOWN: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Default)]
 pub(super) struct Meter {
@@ -33,6 +36,15 @@ pub(super) struct Meter {
     /// What the hypervisor had taken of all CPUs then.
     stolen_from_ns: u64,
     is_lossy: bool,
+}
+
+/// What the counters say beside the processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Says {
+    /// They have time that the processes do not have: some ended unseen.
+    More,
+    AsMuch,
+    TooLittleToTell,
 }
 
 /// A process that was there when the counters were opened, and all that it starts.
@@ -57,19 +69,33 @@ impl Meter {
     }
 
     pub(super) fn read(&mut self, roots: &[u32]) -> CpuTime {
-        let time = self.tally.read(roots);
-        if let Some(counted_ns) = self.counted_ns() {
-            // While the hypervisor has a CPU the counters go on, and the clocks do not.
-            let stolen_ns = stolen_ns().saturating_sub(self.stolen_from_ns);
-            let error_ns = ERROR_NS + self.tally.error_ns() + stolen_ns;
-            let share_ns = (counted_ns as f64 * ERROR_SHARE) as u64;
-            // The last tick that was stolen may not be shown yet.
-            self.is_lossy = self.from_ns + counted_ns > time.ns() + error_ns + share_ns + tick_ns();
-            if self.is_lossy || error_ns < share_ns {
-                self.followed = None;
-            }
+        let mut time = self.tally.read(roots);
+        if self.says(&time) == Says::More {
+            thread::sleep(STEAL_SHOWN);
+            time = self.tally.read(roots);
+        }
+        let says = self.says(&time);
+        self.is_lossy |= says == Says::More;
+        if says != Says::TooLittleToTell {
+            self.followed = None;
         }
         CpuTime { is_lossy: self.is_lossy, ..time }
+    }
+
+    fn says(&self, time: &CpuTime) -> Says {
+        let Some(counted_ns) = self.counted_ns() else { return Says::TooLittleToTell };
+        // While the hypervisor has a CPU the counters go on, and the clocks do not.
+        let stolen_ns = stolen_ns().saturating_sub(self.stolen_from_ns);
+        let error_ns = ERROR_NS + self.tally.error_ns() + stolen_ns;
+        let share_ns = (counted_ns as f64 * ERROR_SHARE) as u64;
+        // The last tick that was stolen may not be shown yet.
+        if self.from_ns + counted_ns > time.ns() + error_ns + share_ns + tick_ns() {
+            Says::More
+        } else if error_ns < share_ns {
+            Says::AsMuch
+        } else {
+            Says::TooLittleToTell
+        }
     }
 
     /// Since the counters were opened; absent if they are open no more.
