@@ -17,7 +17,8 @@ pub(crate) const TWIN: &str = "twin";
 pub(crate) const SUBJECT: &str = "subject";
 
 /// Rows with known weights, as shares of what a request costs the reference.
-pub(crate) const WEIGHTS: [(&str, f64); 4] = [("1%", 0.01), ("10%", 0.1), ("30%", 0.3), ("100%", 1.0)];
+pub(crate) const WEIGHTS: [(&str, f64); 5] =
+    [("1%", 0.01), ("3%", 0.03), ("10%", 0.1), ("30%", 0.3), ("100%", 1.0)];
 
 /// The gate fails from this regression on: below the smallest weight that a trial adds.
 const DELTA: f64 = 0.01;

@@ -15,7 +15,7 @@ use super::{
     action::{Action, Disturbance, LoadRun},
     certificate::Finding,
     disturb::{HalfACpu, Meanwhile},
-    evaluate::{Analysed, Evaluation, Evidence},
+    evaluate::{Analysed, Evaluation, Evidence, Made},
     trial::Trial,
 };
 use tare_analysis::stop::PlannedRule;
@@ -34,6 +34,7 @@ use tare_service::{
     document::DocumentError,
     launch::LaunchError,
     prove::Proof,
+    raw_socket::{Added, faults::Fault},
     settings::ServiceSettings,
 };
 
@@ -179,8 +180,22 @@ impl<'a> Bench<'a> {
         let half = (load.disturbance == Disturbance::HalfACpu).then(HalfACpu::new);
         let fault = |named: &str| half.as_ref().map_or_else(|| named.to_owned(), HalfACpu::fault);
         let run = self.site.folder.join(trial.name);
-        let row = |(label, named): &(&str, String)| {
-            let service = self.service(label, load.contract, &fault(named)).asked_in(load.protocol);
+        // What a slower server has added it says at its end.
+        let counts = self.site.folder.join(format!("{}-added", trial.name));
+        let count = |label: &str| counts.join(label);
+        let is_slower = |named: &str| matches!(named.parse(), Ok(Fault::Slower(_)));
+        let slower: Vec<&'static str> =
+            load.rows.iter().filter(|(_, named)| is_slower(named)).map(|(label, _)| *label).collect();
+        if !slower.is_empty() {
+            let kept = fs::create_dir_all(&counts);
+            kept.map_err(|source| SelftestError::Keep { path: counts.clone(), source })?;
+        }
+        let row = |(label, named): &(&'static str, String)| {
+            let mut service = self.service(label, load.contract, &fault(named)).asked_in(load.protocol);
+            if slower.contains(label) {
+                let file = count(label).display().to_string();
+                service.run.command.extend(["--added".to_owned(), file]);
+            }
             Row { label: (*label).to_owned(), service }
         };
         let mut rows: Vec<Row> = load.rows.iter().map(row).collect();
@@ -206,7 +221,9 @@ impl<'a> Bench<'a> {
         let ended = schedule::run(&header.plan, parts, &[]);
         drop(watch);
         ended?;
-        Ok(Evidence::Run(Box::new(Analysed::new(folder::read(&run)?, half.map(|half| half.how())))))
+        let added = slower.into_iter().map(|label| (label, Added::read(&count(label)))).collect();
+        let made = Made { how: half.map(|half| half.how()), added };
+        Ok(Evidence::Run(Box::new(Analysed::new(folder::read(&run)?, made))))
     }
 
     fn header(&self, mut plan: Plan) -> Header {

@@ -48,11 +48,12 @@ impl Finding {
         Finding { name, done, must, took_ns, evaluation }
     }
 
-    /// `seen`, `NOT seen`, `not tried`.
+    /// `seen`, `NOT seen`, `not decided`, `not tried`.
     pub fn word(&self) -> &'static str {
         match self.evaluation.outcome {
             Outcome::Seen => "seen",
             Outcome::NotSeen => "NOT seen",
+            Outcome::NotDecided => "not decided",
             Outcome::NotTried => "not tried",
         }
     }
@@ -64,9 +65,10 @@ impl Certificate {
         self.trials.iter().filter(|finding| finding.evaluation.outcome == outcome).count()
     }
 
-    /// Whether the instrument missed nothing.
-    pub fn is_good(&self) -> bool {
-        self.count(Outcome::NotSeen) == 0
+    /// The worst of what its trials came to, whatever could not be tried.
+    pub fn outcome(&self) -> Outcome {
+        let worst = [Outcome::NotSeen, Outcome::NotDecided].into_iter().find(|worst| self.count(*worst) > 0);
+        worst.unwrap_or(Outcome::Seen)
     }
 
     /// For people, and for `certificate.txt`.
@@ -93,7 +95,7 @@ impl Certificate {
             let Finding { name, done, must, evaluation, .. } = finding;
             let word = finding.word();
             text += &format!(
-                "\n{word:<9}  {name}: {done}\n{:11}must  {must}\n{:11}found {}\n",
+                "\n{word:<11}  {name}: {done}\n{:13}must  {must}\n{:13}found {}\n",
                 "", "", evaluation.found
             );
         }
@@ -101,16 +103,18 @@ impl Certificate {
     }
 
     pub(crate) fn verdict(&self) -> String {
-        let [seen, not_seen, not_tried] =
-            [Outcome::Seen, Outcome::NotSeen, Outcome::NotTried].map(|outcome| self.count(outcome));
+        let [seen, not_seen, not_decided, not_tried] =
+            [Outcome::Seen, Outcome::NotSeen, Outcome::NotDecided, Outcome::NotTried]
+                .map(|outcome| self.count(outcome));
+        let tried = seen + not_seen + not_decided;
         let untried = if not_tried > 0 { format!(", {not_tried} not tried") } else { String::new() };
-        match (not_seen, seen) {
-            (0, 0) => format!("nothing was tried: this certifies nothing{untried}"),
-            (0, _) => format!("the instrument saw what it must: {seen} of {seen}{untried}"),
-            _ => format!(
-                "the instrument did NOT see {not_seen} of {}{untried}: do not trust it here",
-                seen + not_seen
+        match (not_seen, not_decided, seen) {
+            (0, 0, 0) => format!("nothing was tried: this certifies nothing{untried}"),
+            (0, 0, _) => format!("the instrument saw what it must: {seen} of {seen}{untried}"),
+            (0, _, _) => format!(
+                "{not_decided} of {tried} are not decided{untried}: this certifies nothing; try again on a quiet machine"
             ),
+            _ => format!("the instrument did NOT see {not_seen} of {tried}{untried}: do not trust it here"),
         }
     }
 }
@@ -143,19 +147,24 @@ mod tests {
 
     #[test]
     fn one_fault_that_was_not_seen_makes_the_instrument_bad() {
-        use Outcome::{NotSeen, NotTried, Seen};
-        for (outcomes, is_good, verdict) in [
-            (&[Seen, Seen][..], true, "the instrument saw what it must: 2 of 2"),
-            (&[Seen, NotTried], true, "the instrument saw what it must: 1 of 1, 1 not tried"),
+        use Outcome::{NotDecided, NotSeen, NotTried, Seen};
+        for (outcomes, outcome, verdict) in [
+            (&[Seen, Seen][..], Seen, "the instrument saw what it must: 2 of 2"),
+            (&[Seen, NotTried], Seen, "the instrument saw what it must: 1 of 1, 1 not tried"),
             (
-                &[Seen, NotSeen, NotTried],
-                false,
+                &[NotSeen, NotDecided, NotTried],
+                NotSeen,
                 "the instrument did NOT see 1 of 2, 1 not tried: do not trust it here",
             ),
-            (&[NotTried], true, "nothing was tried: this certifies nothing, 1 not tried"),
+            (
+                &[Seen, NotDecided, NotTried],
+                NotDecided,
+                "1 of 2 are not decided, 1 not tried: this certifies nothing; try again on a quiet machine",
+            ),
+            (&[NotTried], Seen, "nothing was tried: this certifies nothing, 1 not tried"),
         ] {
             let certificate = certificate(outcomes);
-            assert_eq!((certificate.is_good(), certificate.verdict().as_str()), (is_good, verdict));
+            assert_eq!((certificate.outcome(), certificate.verdict().as_str()), (outcome, verdict));
         }
     }
 
@@ -165,10 +174,10 @@ mod tests {
         for line in [
             "tare 1.2.3 selftest, 2026-01-02T03:04:05Z (61 s, short form)",
             "killing: one by one",
-            "seen       honest: the reference is proved against its contract",
-            "           must  nothing is wrong with it",
-            "NOT seen   twins: one program is measured under two names",
-            "           found 2 of 3",
+            "seen         honest: the reference is proved against its contract",
+            "             must  nothing is wrong with it",
+            "NOT seen     twins: one program is measured under two names",
+            "             found 2 of 3",
         ] {
             assert!(text.lines().any(|own| own == line), "{line:?} is not in\n{text}");
         }

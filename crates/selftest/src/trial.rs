@@ -92,12 +92,12 @@ fn scales(quick: bool) -> [Trial; 2] {
         Trial::new(
             "slower",
             &format!(
-                "a third server spends {percent}% more CPU time on each request, calibrated on the thread's CPU clock"
+                "a third server spends about {percent}% more CPU time on each request, and counts what it spends"
             ),
-            "the comparison is FAIL by CPU per request, with an interval about that increase, and the table ranks it lower",
+            "the comparison is FAIL by CPU per request, with an interval about what was spent, and the table ranks it lower",
             0,
             action,
-            if quick { evaluate::slower_10 } else { evaluate::slower_3 },
+            evaluate::slower,
         ),
     ]
 }
@@ -115,8 +115,8 @@ fn linear(quick: bool) -> Trial {
     };
     Trial::new(
         "linear",
-        "servers spend 1, 10, 30 and 100% more CPU time on each request, calibrated on the thread's CPU clock",
-        "each weight is read as itself, within a tenth of it or within the interval",
+        "servers spend about 1, 3, 10, 30 and 100% more CPU time on each request, and count what they spend",
+        "each weight is read as what was spent, within a twentieth of it or within the interval",
         lasts_s,
         Action::Load(load),
         evaluate::linear,

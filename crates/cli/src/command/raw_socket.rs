@@ -51,6 +51,9 @@ pub(crate) struct Args {
     /// Serve with a known fault, for `tare selftest`: slower=3%, stall=200ms/1s, caches, drops=1%, ...
     #[arg(long, hide = true, value_name = "FAULT")]
     misbehave: Option<Fault>,
+    /// At the end, append to this file what the fault added to requests, as a line of JSON
+    #[arg(long, hide = true, value_name = "FILE")]
+    added: Option<PathBuf>,
     /// Print the version
     #[arg(long)]
     version: bool,
@@ -77,7 +80,10 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         identity: identity.as_ref(),
         fault: args.misbehave.as_ref(),
     };
-    server.run(&stop).with_context(|| format!("cannot serve on {}:{port}", args.address))?;
+    let added = server.run(&stop).with_context(|| format!("cannot serve on {}:{port}", args.address))?;
+    if let Some(file) = &args.added {
+        added.append_to(file).with_context(|| file.display().to_string())?;
+    }
     signals::forget();
     Ok(Outcome::Fine)
 }

@@ -39,7 +39,8 @@ Examples:
   tare selftest --only slower    one trial
   tare selftest --dry-run        list the trials
 
-Exit codes: 0 every fault was found, 1 usage or set-up error, 4 a fault was not found, 130 or 143 interrupted.")]
+Exit codes: 0 every fault was found, 1 usage or set-up error, 4 a fault was not found, \
+5 too little came of a trial to tell, 130 or 143 interrupted.")]
 pub(crate) struct Args {
     /// Take at most a minute: the slow server is then 10% slower, not 3%
     #[arg(long)]
@@ -74,7 +75,11 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     keep(&folder, &certificate)?;
     print_either(args.json, &certificate, || certificate.text())?;
     tare_host::tell!("stored in {}", folder.display());
-    Ok(if certificate.is_good() { Outcome::Fine } else { Outcome::MeasurementInvalid })
+    Ok(match certificate.outcome() {
+        Seen::NotSeen => Outcome::MeasurementInvalid,
+        Seen::NotDecided => Outcome::Inconclusive,
+        Seen::Seen | Seen::NotTried => Outcome::Fine,
+    })
 }
 
 /// The named trials; all of them by default.
@@ -174,9 +179,9 @@ fn line(finding: &Finding) -> String {
     let colour = match finding.evaluation.outcome {
         Seen::Seen => "32",
         Seen::NotSeen => "31",
-        Seen::NotTried => "33",
+        Seen::NotDecided | Seen::NotTried => "33",
     };
-    let word = paint(colour, &format!("{:<9}", finding.word()));
+    let word = paint(colour, &format!("{:<11}", finding.word()));
     format!("{word}  {}: {}", finding.name, finding.evaluation.found)
 }
 

@@ -4,7 +4,7 @@
 mod proofs;
 mod runs;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, io};
 
 use serde::{Deserialize, Serialize};
 use tare_analysis::{
@@ -12,12 +12,12 @@ use tare_analysis::{
     interleaved::{self, Report, RowReport},
 };
 use tare_bench::{folder::StoredRun, plan::until::Until};
-use tare_service::verify::Transcript;
+use tare_service::{raw_socket::Added, verify::Transcript};
 
 pub(super) use proofs::{cache, honest, slow_close, wrong_length};
 pub(super) use runs::{
-    dropper, late_cache, linear, mixed_up_streams, slow_handshake, slower_3, slower_10, some_wrong_lengths,
-    spinner, stall, stalled_stream, throttled, twins, wrong_stream,
+    dropper, late_cache, linear, mixed_up_streams, slow_handshake, slower, some_wrong_lengths, spinner,
+    stall, stalled_stream, throttled, twins, wrong_stream,
 };
 
 #[derive(Debug)]
@@ -34,19 +34,27 @@ pub struct Analysed {
     kept: StoredRun,
     report: Report,
     comparison: Option<Comparison>,
+    made: Made,
+}
+
+/// What is known of a trial beside the records of its run.
+#[derive(Debug, Default)]
+pub(crate) struct Made {
     /// How the disturbance was made, for the certificate.
-    how: Option<String>,
+    pub(crate) how: Option<String>,
+    /// What was added to the requests of rows that are slower, by their own count.
+    pub(crate) added: BTreeMap<&'static str, io::Result<Added>>,
 }
 
 impl Analysed {
     /// Analyses a run that was read back.
-    pub(crate) fn new(kept: StoredRun, how: Option<String>) -> Analysed {
+    pub(crate) fn new(kept: StoredRun, made: Made) -> Analysed {
         let is_comparison = matches!(kept.header.plan.until, Until::Gate(_));
         Analysed {
             report: interleaved::compute(&kept),
             comparison: is_comparison.then(|| comparison::compute(&kept)).flatten(),
             kept,
-            how,
+            made,
         }
     }
 
@@ -65,6 +73,8 @@ impl Analysed {
 pub enum Outcome {
     Seen,
     NotSeen,
+    /// It was tried, and too little came of it to tell.
+    NotDecided,
     /// It could not be tried on this machine, or not now.
     NotTried,
 }
@@ -100,6 +110,10 @@ impl Evaluation {
 
     fn not_seen(found: impl Into<String>) -> Evaluation {
         Evaluation::of(false, found, NO_FIGURES)
+    }
+
+    fn not_decided(reason: impl Into<String>) -> Evaluation {
+        Evaluation { outcome: Outcome::NotDecided, ..Evaluation::not_tried(reason) }
     }
 }
 

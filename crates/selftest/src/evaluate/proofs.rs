@@ -6,11 +6,13 @@ use super::{Evaluation, Evidence, Found, NO_FIGURES};
 
 /// The checks that the proof of this number failed; an evaluation if there is no transcript.
 fn failures(evidence: &Evidence, index: usize) -> Result<Vec<(CheckId, String)>, Evaluation> {
-    let Evidence::Proofs(proofs) = evidence else { return Err(Evaluation::not_seen("there was no proof")) };
+    let Evidence::Proofs(proofs) = evidence else {
+        return Err(Evaluation::not_decided("there was no proof"));
+    };
     match proofs.get(index) {
         Some(Ok(transcript)) => Ok(transcript.failures().map(failure).collect()),
-        Some(Err(reason)) => Err(Evaluation::not_seen(reason.clone())),
-        None => Err(Evaluation::not_seen("there was no proof")),
+        Some(Err(reason)) => Err(Evaluation::not_decided(reason.clone())),
+        None => Err(Evaluation::not_decided("there was no proof")),
     }
 }
 

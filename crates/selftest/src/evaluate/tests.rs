@@ -25,12 +25,28 @@ fn evidence(name: &str, records: Vec<Record>) -> Evidence {
     let plan = Plan { until: load.until(), ..Plan::interleaved(&experiment, &rows, 1, pinning) };
     let header = Header::new("", String::new(), plan, Environment::default());
     let kept = StoredRun { header, records, damage: Vec::new(), in_progress: false };
-    Evidence::Run(Box::new(Analysed::new(kept, Some("for this test".to_owned()))))
+    let cost_ns = load.rows.iter().filter_map(|(label, fault)| {
+        let share = fault.strip_prefix("slower=")?.strip_suffix('%')?.parse::<f64>().unwrap() / 100.0;
+        // As much as it should, of a request of the reference in these tests.
+        let each_ns = (share * reference_ns(name) * 1000.0) as u64;
+        Some((*label, Ok(Added { requests: 1000, ns: each_ns })))
+    });
+    let made = Made { how: Some("for this test".to_owned()), added: cost_ns.collect() };
+    Evidence::Run(Box::new(Analysed::new(kept, made)))
 }
 
 fn evaluated(name: &str, records: Vec<Record>) -> Evaluation {
+    evaluated_with(name, evidence(name, records))
+}
+
+fn evaluated_with(name: &str, evidence: Evidence) -> Evaluation {
     let trial = trials(false).into_iter().find(|trial| trial.name == name).unwrap();
-    trial.evaluate(&evidence(name, records))
+    trial.evaluate(&evidence)
+}
+
+/// What a request costs the reference: 10,000 of them in the CPU time of [`slice`] and of [`weights`].
+fn reference_ns(trial: &str) -> f64 {
+    if trial == "linear" { 5_000.0 } else { 9_900.0 }
 }
 
 /// A block in which each row has one slice, and ends.
@@ -88,10 +104,13 @@ fn the_scales_show_what_was_added_and_nothing_else() {
     assert_eq!(of("slower", 9.0, 0), Outcome::NotSeen, "three times what was added");
     assert_eq!(of("slower", -3.0, 0), Outcome::NotSeen, "on the wrong side");
     let few = scales(3.0, 0)[..7 * 4].to_vec();
-    let found = evaluated("slower", few.clone());
-    assert_eq!(found.outcome, Outcome::NotSeen);
-    assert!(found.found.starts_with("not found within 4 blocks"), "{}", found.found);
-    assert_eq!(evaluated("twins", few).outcome, Outcome::NotSeen, "no interval yet");
+    for (name, lacking) in [
+        ("slower", "CPU per request by the reference has no interval after 4 blocks"),
+        ("twins", "CPU per request of the twin by the reference has no interval after 4 blocks"),
+    ] {
+        let found = evaluated(name, few.clone());
+        assert_eq!((found.outcome, found.found.as_str()), (Outcome::NotDecided, lacking));
+    }
 }
 
 /// Twelve blocks in which each weight is read as this function of it, give or take one in a thousand.
@@ -109,12 +128,46 @@ fn weights(read: impl Fn(f64) -> f64) -> Vec<Record> {
 fn a_scale_that_is_not_linear_is_noticed() {
     let of = |read: fn(f64) -> f64| evaluated("linear", weights(read)).outcome;
     assert_eq!(of(|weight| weight), Outcome::Seen);
-    assert_eq!(of(|weight| 1.08 * weight), Outcome::Seen, "within a tenth");
+    assert_eq!(of(|weight| 1.04 * weight), Outcome::Seen, "within a twentieth");
+    assert_eq!(of(|weight| 1.08 * weight), Outcome::NotSeen, "every weight a little too heavy");
     assert_eq!(of(|weight| 1.25 * weight), Outcome::NotSeen, "every weight too heavy");
     assert_eq!(of(|weight| if weight < 0.2 { weight + 0.05 } else { weight }), Outcome::NotSeen, "a step");
     assert_eq!(of(|weight| if weight > 0.5 { 0.7 } else { weight }), Outcome::NotSeen, "a saturation");
     let found = evaluated("linear", weights(|weight| weight)).found;
-    assert!(found.contains("100% as 2.00"), "{found}");
+    assert!(found.contains("100.0% as 2.00"), "{found}");
+}
+
+/// Evidence in which the servers say that they added something else than they were asked for.
+fn having_added(name: &str, records: Vec<Record>, added: impl Fn() -> io::Result<Added>) -> Evidence {
+    let Evidence::Run(mut run) = evidence(name, records) else { panic!("{name} loads nothing") };
+    run.made.added.values_mut().for_each(|of_row| *of_row = added());
+    Evidence::Run(run)
+}
+
+#[test]
+fn a_weight_is_what_the_server_spent_and_not_what_it_was_asked_for() {
+    // It was to add 3% of 9,900 ns, and added 7% of it.
+    let spent = || Ok(Added { requests: 2, ns: 1_386 });
+    let of = |percent| evaluated_with("slower", having_added("slower", scales(percent, 0), spent));
+    assert_eq!(of(7.0).outcome, Outcome::Seen);
+    assert!(of(7.0).found.contains("with 7.0% added"), "{}", of(7.0).found);
+    assert_eq!(of(3.0).outcome, Outcome::NotSeen, "it is read as what was asked for");
+}
+
+#[test]
+fn a_weight_that_nobody_counted_decides_nothing() {
+    for (added, why) in [
+        (Err(io::ErrorKind::NotFound.into()), "entity not found"),
+        (Ok(Added::default()), "it was not calibrated before it ended"),
+    ] as [(io::Result<Added>, &str); 2]
+    {
+        let added = || added.as_ref().copied().map_err(|error| error.kind().into());
+        for (name, records) in [("slower", scales(3.0, 0)), ("linear", weights(|weight| weight))] {
+            let found = evaluated_with(name, having_added(name, records, added));
+            assert_eq!(found.outcome, Outcome::NotDecided, "{}", found.found);
+            assert!(found.found.ends_with(why), "{}", found.found);
+        }
+    }
 }
 
 #[test]
@@ -127,7 +180,7 @@ fn a_row_that_did_not_start_is_named() {
         let found = evaluated(name, failed(name));
         assert_eq!(
             (found.outcome, found.found.as_str()),
-            (Outcome::NotSeen, "subject: block 1: no such file"),
+            (Outcome::NotDecided, "subject: block 1: no such file"),
             "{name}"
         );
     }
@@ -242,7 +295,7 @@ fn a_proof_must_fail_at_what_is_wrong() {
     assert_eq!(of(honest, vec![proof(CheckId::Head, true)]), Outcome::NotSeen);
     assert_eq!(of(cache, vec![proof(CheckId::Fresh, true)]), Outcome::Seen);
     assert_eq!(of(cache, vec![proof(CheckId::Head, true)]), Outcome::NotSeen, "for another reason");
-    assert_eq!(of(wrong_length, vec![Err("not ready".to_owned())]), Outcome::NotSeen);
+    assert_eq!(of(wrong_length, vec![Err("not ready".to_owned())]), Outcome::NotDecided);
     let closes = |honest, slow| {
         let proofs = [honest, slow].map(|fails| proof(CheckId::ConnectionClose, fails));
         of(slow_close, proofs.into())
@@ -275,7 +328,7 @@ fn evidence_of_the_other_kind_is_none() {
         let evaluation = trial.evaluate(&other);
         assert_eq!(
             (evaluation.outcome, evaluation.found.as_str()),
-            (Outcome::NotSeen, found),
+            (Outcome::NotDecided, found),
             "{}",
             trial.name
         );
@@ -332,9 +385,9 @@ fn a_wrong_answer_of_the_other_server_is_no_slow_close() {
     assert_eq!(of(vec![proof(CheckId::Head), proof(CheckId::ConnectionClose)]).outcome, Outcome::Seen);
     assert_eq!(of(vec![proof(CheckId::Head), proof(CheckId::Head)]).outcome, Outcome::NotSeen);
     let alone = of(vec![proof(CheckId::ConnectionClose)]);
-    assert_eq!((alone.outcome, alone.found.as_str()), (Outcome::NotSeen, "there was no proof"));
+    assert_eq!((alone.outcome, alone.found.as_str()), (Outcome::NotDecided, "there was no proof"));
     let unready = of(vec![Err("not ready".to_owned()), proof(CheckId::ConnectionClose)]);
-    assert_eq!((unready.outcome, unready.found.as_str()), (Outcome::NotSeen, "not ready"));
+    assert_eq!((unready.outcome, unready.found.as_str()), (Outcome::NotDecided, "not ready"));
 }
 
 #[test]
@@ -347,20 +400,6 @@ fn a_shortage_cannot_be_tried_on_a_single_cpu() {
     let found = trial.evaluate(&both);
     assert_eq!(found.outcome, Outcome::NotTried);
     assert_eq!(found.found, "services and generator share one CPU, so each limits the other");
-}
-
-#[test]
-fn each_weight_is_found_at_its_own_place() {
-    let load = |quick: bool| {
-        let trial = trials(quick).into_iter().find(|trial| trial.name == "slower").unwrap();
-        move |percent| trial.evaluate(&evidence("slower", scales(percent, 0))).outcome == Outcome::Seen
-    };
-    let (quick, full) = (load(true), load(false));
-    for (percent, by_quick, by_full) in
-        [(3.0, false, true), (10.0, true, false), (6.0, false, false), (30.0, false, false)]
-    {
-        assert_eq!((quick(percent), full(percent)), (by_quick, by_full), "{percent}%");
-    }
 }
 
 #[test]

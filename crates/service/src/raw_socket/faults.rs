@@ -13,7 +13,7 @@ use tare_load::units::parse_duration;
 use super::{
     RawVersion, http1,
     http2::{self, Choice, Turn},
-    slower::Slowness,
+    slower::{AllAdded, Slowness},
     worker::Reply,
 };
 
@@ -186,9 +186,10 @@ pub(super) struct Faulty {
 }
 
 impl Faulty {
-    pub(super) fn new(fault: Fault) -> Faulty {
+    /// What a slower one adds comes to `all` at its end.
+    pub(super) fn new(fault: Fault, all: AllAdded) -> Faulty {
         let slowness = match fault {
-            Fault::Slower(share) => Some(Slowness::new(share)),
+            Fault::Slower(share) => Some(Slowness::new(share, all)),
             _ => None,
         };
         Faulty { fault, slowness, requests: 0, answer: Vec::new() }
@@ -298,7 +299,7 @@ mod tests {
     const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok";
 
     fn server(fault: &str) -> Faulty {
-        Faulty::new(fault.parse().unwrap())
+        Faulty::new(fault.parse().unwrap(), AllAdded::default())
     }
 
     fn asked(server: &mut Faulty, path: &str) -> (String, bool) {

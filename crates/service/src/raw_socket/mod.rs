@@ -4,6 +4,7 @@
 //!
 //! It is the same over HTTP/2 and over TLS, each as far as it must be: see [`http2`] and [`tls`].
 
+mod added;
 pub mod faults;
 mod heads;
 mod http1;
@@ -17,7 +18,7 @@ use std::{
     io,
     net::{Ipv4Addr, SocketAddr, TcpListener},
     sync::{
-        Arc,
+        Arc, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -25,11 +26,15 @@ use std::{
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, socket_with, sockopt};
 use rustls::ServerConfig;
 
-pub use self::tls::{IdentityError, ServerIdentity};
+pub use self::{
+    added::Added,
+    tls::{IdentityError, ServerIdentity},
+};
 use self::{
     faults::{Fault, Faulty},
     http1::Http1,
     http2::{Choice, Http2, Turn},
+    slower::AllAdded,
     tls::OverTls,
     worker::{Reply, Speech, Worker},
 };
@@ -73,18 +78,24 @@ pub struct RawServer<'a> {
 }
 
 impl RawServer<'_> {
-    /// Answers until `stop` is set.
+    /// Answers until `stop` is set, and returns what a fault added to requests.
     ///
     /// # Errors
     /// The port cannot be listened on, a thread fails, the response or the identity is of no use, or the fault cannot be:
     /// it is none of this protocol, or its limit on CPU time cannot be put into force.
-    pub fn run(&self, stop: &AtomicBool) -> io::Result<()> {
-        let Some(fault) = self.fault else { return self.run_with(|| Plain, stop) };
+    pub fn run(&self, stop: &AtomicBool) -> io::Result<Added> {
+        let added = AllAdded::default();
+        let Some(fault) = self.fault else {
+            self.run_with(|| Plain, stop)?;
+            return Ok(Added::default());
+        };
         if !fault.is_of(self.version, self.identity.is_some()) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the fault is none of this protocol"));
         }
         fault.begin()?;
-        self.run_with(|| Faulty::new(fault.clone()), stop)
+        self.run_with(|| Faulty::new(fault.clone(), Arc::clone(&added)), stop)?;
+        let added = *added.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(added)
     }
 
     /// Generic, so that the raw socket pays nothing for the faults of the others.
@@ -140,7 +151,8 @@ impl RawServer<'_> {
 pub fn serve(port: u16, threads: usize, response: &[u8], stop: &AtomicBool) -> io::Result<()> {
     let version = RawVersion::Http1;
     let address = Ipv4Addr::LOCALHOST;
-    RawServer { address, port, threads, response, version, identity: None, fault: None }.run(stop)
+    RawServer { address, port, threads, response, version, identity: None, fault: None }.run(stop)?;
+    Ok(())
 }
 
 /// No fault.

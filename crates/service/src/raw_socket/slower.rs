@@ -1,10 +1,19 @@
 //! A calibrated slowness: so much more CPU time for each request, as a share of what a request costs this very server
 //! under this very load. Both the cost and the work that is added are measured on the CPU clock of the thread, which
 //! stands still while the thread waits or is preempted: a busy machine does not change what is added.
+//!
+//! A loop may take longer between two requests than it took alone, so each one is timed where it runs. What was added is that sum,
+//! and not what was asked for.
 
-use std::hint::black_box;
+use std::{
+    hint::black_box,
+    sync::{Arc, Mutex, PoisonError},
+    time::Instant,
+};
 
 use rustix::time::{ClockId, clock_gettime};
+
+use super::added::Added;
 
 /// Requests that are not measured: the first ones find cold caches and connections that are still being opened.
 const SKIPPED: u64 = 2_000;
@@ -15,6 +24,14 @@ const SPANS: usize = 9;
 /// Steps of the busy loop that are measured after each span. Its cost is the median as well and from the same time, not
 /// the least that it can be: a busy neighbour on the same core makes requests and loop dearer alike.
 const STEPS: u64 = 20_000;
+/// Readings of the clock that are measured at once.
+const READINGS: u64 = 100;
+/// A loop that takes this many times as long as it should was interrupted. So was one of less than [`INTERRUPT_NS`] that takes longer.
+const INTERRUPTED: u64 = 4;
+const INTERRUPT_NS: u64 = 2_000;
+
+/// Where the threads of a server put what they added, at their end.
+pub(super) type AllAdded = Arc<Mutex<Added>>;
 
 /// Costs nothing until it knows what a request costs, then a share of that for each.
 #[derive(Debug)]
@@ -24,21 +41,51 @@ pub(super) struct Slowness {
     span_began_ns: u64,
     costs_ns: Vec<u64>,
     loops_ns: Vec<u64>,
+    weight: Weight,
+    added: Added,
+    all: AllAdded,
+}
+
+/// What is added to a request.
+#[derive(Debug, Clone, Copy, Default)]
+struct Weight {
     steps: u64,
+    ns: u64,
+    /// Of one reading of the clock; a weight has two.
+    clock_ns: u64,
+}
+
+/// A server adds up what its threads did.
+impl Drop for Slowness {
+    fn drop(&mut self) {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        *all = [*all, self.added].into_iter().sum();
+    }
 }
 
 impl Slowness {
     /// `share` 0.03 makes each request cost 3% more.
-    pub(super) fn new(share: f64) -> Slowness {
-        let none = || Vec::with_capacity(SPANS);
-        Slowness { share, requests: 0, span_began_ns: 0, costs_ns: none(), loops_ns: none(), steps: 0 }
+    pub(super) fn new(share: f64, all: AllAdded) -> Slowness {
+        Slowness {
+            share,
+            requests: 0,
+            span_began_ns: 0,
+            costs_ns: Vec::with_capacity(SPANS),
+            loops_ns: Vec::with_capacity(SPANS),
+            weight: Weight::default(),
+            added: Added::default(),
+            all,
+        }
     }
 
     pub(super) fn one_more(&mut self) {
         if self.costs_ns.len() < SPANS {
             self.calibrate();
         } else {
-            burn(self.steps);
+            let took_ns = self.weight.spend();
+            if took_ns <= (INTERRUPTED * self.weight.ns).max(INTERRUPT_NS) {
+                self.added = Added { requests: self.added.requests + 1, ns: self.added.ns + took_ns };
+            }
         }
     }
 
@@ -57,12 +104,35 @@ impl Slowness {
         if self.costs_ns.len() == SPANS {
             let cost_ns = median(&mut self.costs_ns) / SPAN as f64;
             let step_ns = median(&mut self.loops_ns).max(1.0) / STEPS as f64;
-            let added_ns = self.share * cost_ns;
-            self.steps = (added_ns / step_ns).round() as u64;
+            let (added_ns, clock_ns) = (self.share * cost_ns, clock_ns());
+            let steps = ((added_ns - 2.0 * clock_ns).max(0.0) / step_ns).round() as u64;
+            self.weight = Weight { steps, ns: added_ns as u64, clock_ns: clock_ns.round() as u64 };
             tare_host::tell!("a request costs {cost_ns:.0} ns; from now on {added_ns:.0} ns more");
         }
         self.span_began_ns = thread_cpu_ns();
     }
+}
+
+impl Weight {
+    /// Adds it, and returns how long that took.
+    fn spend(self) -> u64 {
+        let began = Instant::now();
+        burn(self.steps);
+        // Between two readings lies about one reading, and the other half of each lies outside.
+        began.elapsed().as_nanos() as u64 + self.clock_ns
+    }
+}
+
+/// What one reading of the clock takes: the median of some hundreds, one of which may have been interrupted.
+fn clock_ns() -> f64 {
+    let hundred = |_| {
+        let began = Instant::now();
+        (1..READINGS).for_each(|_| {
+            black_box(Instant::now());
+        });
+        began.elapsed().as_nanos() as u64
+    };
+    median(&mut (0..SPANS).map(hundred).collect::<Vec<u64>>()) / READINGS as f64
 }
 
 fn median(values: &mut [u64]) -> f64 {
@@ -87,14 +157,53 @@ fn thread_cpu_ns() -> u64 {
 mod tests {
     use super::*;
 
+    /// With so many requests after its cost is known, and what they took by the clock of this thread.
+    fn slowed(share: f64, requests: u64) -> (Added, u64) {
+        let all = AllAdded::default();
+        let mut slowness = Slowness::new(share, Arc::clone(&all));
+        (0..SKIPPED + SPAN * SPANS as u64).for_each(|_| {
+            burn(1_000);
+            slowness.one_more();
+        });
+        let began_ns = thread_cpu_ns();
+        (0..requests).for_each(|_| slowness.one_more());
+        let took_ns = thread_cpu_ns() - began_ns;
+        drop(slowness);
+        (*all.lock().unwrap(), took_ns)
+    }
+
     #[test]
     fn nothing_is_added_before_the_cost_is_known() {
-        let mut slowness = Slowness::new(1e-9);
+        let all = AllAdded::default();
+        let mut slowness = Slowness::new(1e-9, Arc::clone(&all));
         let needed = SKIPPED + SPAN * SPANS as u64;
         (1..needed).for_each(|_| slowness.one_more());
         assert_eq!(slowness.costs_ns.len(), SPANS - 1);
         slowness.one_more();
-        assert_eq!((slowness.costs_ns.len(), slowness.steps), (SPANS, 0));
+        assert_eq!((slowness.costs_ns.len(), slowness.weight.steps), (SPANS, 0));
+        drop(slowness);
+        assert_eq!(*all.lock().unwrap(), Added::default());
+    }
+
+    #[test]
+    fn what_was_added_is_what_the_clock_of_the_thread_shows() {
+        for share in [0.1, 1.0] {
+            let (added, took_ns) = slowed(share, 20_000);
+            // Some are interrupted on a busy machine, and are not counted.
+            assert!(added.requests > 10_000 && added.requests <= 20_000, "{added:?}");
+            let (counted, took) = (added.ns_per_request().unwrap(), took_ns as f64 / 20_000.0);
+            assert!((0.8..1.25).contains(&(counted / took)), "{counted} ns, and by the thread {took} ns");
+        }
+    }
+
+    #[test]
+    fn what_threads_added_is_added_up() {
+        let all = AllAdded::default();
+        for ns in [3, 4] {
+            let mut slowness = Slowness::new(0.1, Arc::clone(&all));
+            slowness.added = Added { requests: 2, ns };
+        }
+        assert_eq!(*all.lock().unwrap(), Added { requests: 4, ns: 7 });
     }
 
     #[test]

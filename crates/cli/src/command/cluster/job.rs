@@ -242,7 +242,8 @@ impl<'a> Attempt<'a> {
         head.status = status;
         head.shared = received.shared(wanted);
         head.received = received;
-        head.is_certified = certificate.map(Certificate::is_good);
+        head.is_certified =
+            certificate.map(|certificate| certificate.outcome() == tare_selftest::Outcome::Seen);
         head.findings().iter().for_each(|finding| tare_host::tell!("finding: {finding}"));
         Ok(staging.commit(head)?)
     }
