@@ -112,7 +112,7 @@ impl Certificate {
             (0, 0, 0) => format!("nothing was tried: this certifies nothing{untried}"),
             (0, 0, _) => format!("the instrument saw what it must: {seen} of {seen}{untried}"),
             (0, _, _) => format!(
-                "{not_decided} of {tried} are not decided{untried}: this certifies nothing; try again on a quiet machine"
+                "{not_decided} of {tried} trials are not decided{untried}: this certifies nothing; try again on a quiet machine"
             ),
             _ => format!("the instrument did NOT see {not_seen} of {tried}{untried}: do not trust it here"),
         }
@@ -159,7 +159,7 @@ mod tests {
             (
                 &[Seen, NotDecided, NotTried],
                 NotDecided,
-                "1 of 2 are not decided, 1 not tried: this certifies nothing; try again on a quiet machine",
+                "1 of 2 trials are not decided, 1 not tried: this certifies nothing; try again on a quiet machine",
             ),
             (&[NotTried], Seen, "nothing was tried: this certifies nothing, 1 not tried"),
         ] {

@@ -157,7 +157,7 @@ fn thread_cpu_ns() -> u64 {
 mod tests {
     use super::*;
 
-    /// With so many requests after its cost is known, and what they took by the clock of this thread.
+    /// With `requests` requests after its cost is known, and what they took by the clock of this thread.
     fn slowed(share: f64, requests: u64) -> (Added, u64) {
         let all = AllAdded::default();
         let mut slowness = Slowness::new(share, Arc::clone(&all));
