@@ -133,9 +133,10 @@ impl Learned {
     }
 }
 
+/// As a person writes it.
 impl std::fmt::Display for Question {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {}", self.method, self.path)
+        write!(f, "{} {}", self.method, self.path.replace(BRACES_PLACEHOLDER, BRACES))
     }
 }
 

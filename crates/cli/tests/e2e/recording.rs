@@ -124,6 +124,21 @@ fn what_a_server_answers_is_honoured_at_once() {
 }
 
 #[test]
+fn placeholders_vary_what_is_asked_for_and_braces_may_stand_for_themselves() {
+    let shop = Shop::new();
+    let varied = ["--post", "/shop/items", "--data", "{\"name\":\"{{number:1-9}}\"}"];
+    let (contract, said) = shop.recorded(&[&[shop.url.as_str()][..], &varied].concat());
+    assert!(contract.contains("{\"name\":\"{{number:1-9}}\"}"), "{contract}");
+    assert!(said.starts_with("POST /shop/items: every answer must have status 200;"), "{said}");
+    let literal = [&["--no-placeholders"][..], &varied].concat();
+    let (contract, said) = shop.recorded(&[&[shop.url.as_str()][..], &literal].concat());
+    assert!(contract.contains("{\"name\":\"{{braces}}number:1-9}}\"}"), "{contract}");
+    assert!(!said.contains("not recorded"), "{said}");
+    let unknown = shop.tare(&["record", &shop.url, "--get", "/{{colour}}"]).expect(1);
+    assert!(unknown.stderr.contains("--no-placeholders sends \"{{\" as it is"), "{unknown}");
+}
+
+#[test]
 fn what_a_document_says_is_honoured_at_once() {
     let shop = Shop::new();
     // A document does not know that one of them is not there.

@@ -180,7 +180,7 @@ fn take(entries: Vec<(String, HarEntry)>, source: &mut Material) {
     }
     for (question, answers) in asked {
         match LearnedAnswer::common(&question, &answers, None) {
-            Ok(answer) => source.wanted.push((question, answer)),
+            Ok(answer) => source.wanted.push((question.literal(), answer)),
             Err(error) => source.left_out.push(error.into()),
         }
     }

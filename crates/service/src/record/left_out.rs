@@ -8,8 +8,6 @@ use crate::learn::LearnError;
 pub enum LeftOut {
     #[error("{asked}: it may change data; record it with --writes")]
     Writes { asked: String },
-    #[error("{asked}: it holds \"{{{{\", where a contract begins a placeholder")]
-    Braces { asked: String },
     #[error("{asked}: {why}")]
     Unsayable { asked: String, why: String },
     /// No answer, or none that can be required.

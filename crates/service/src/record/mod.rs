@@ -25,7 +25,7 @@ pub use yaml::YamlError;
 
 use crate::{
     client::{AskError, spoken_instead},
-    contract::{BRACES, Contract, ContractError},
+    contract::{Contract, ContractError},
     learn::{
         Draft, LearnError, Learned, LearnedAnswer, Question, Redirect, Respondent, Server, TIMES,
         ask_over_time, provisional, redirects,
@@ -145,11 +145,6 @@ fn keep<T, U>(
 
 /// What the contract reader takes can be said, and nothing else.
 fn sayable(asked: Question, answer: LearnedAnswer) -> Result<(Question, LearnedAnswer), LeftOut> {
-    let texts =
-        [&asked.path].into_iter().chain(&asked.body).chain(asked.headers.iter().map(|(_, value)| value));
-    if texts.into_iter().any(|text| text.contains(BRACES)) {
-        return Err(LeftOut::Braces { asked: asked.to_string() });
-    }
     let alone = Draft {
         name: "alone".to_owned(),
         title: String::new(),

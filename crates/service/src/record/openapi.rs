@@ -40,7 +40,7 @@ fn take(document: &DocumentNode, path: &str, item: &DocumentNode, source: &mut M
             Operation { document, item, operation, method, path }.wanted(&mut source.left_out)
         });
         match wanted {
-            Ok(wanted) => source.wanted.push(wanted),
+            Ok((asked, answer)) => source.wanted.push((asked.literal(), answer)),
             Err(why) => source.left_out.push(why),
         }
     }
