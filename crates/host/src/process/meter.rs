@@ -70,11 +70,12 @@ impl Meter {
 
     pub(super) fn read(&mut self, roots: &[u32]) -> CpuTime {
         let mut time = self.tally.read(roots);
-        if self.says(&time) == Says::More {
+        let mut says = self.says(&time);
+        if says == Says::More {
             thread::sleep(STEAL_SHOWN);
             time = self.tally.read(roots);
+            says = self.says(&time);
         }
-        let says = self.says(&time);
         self.is_lossy |= says == Says::More;
         if says != Says::TooLittleToTell {
             self.followed = None;

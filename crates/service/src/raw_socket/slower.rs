@@ -26,7 +26,7 @@ const SPANS: usize = 9;
 const STEPS: u64 = 20_000;
 /// Readings of the clock that are measured at once.
 const READINGS: u64 = 100;
-/// A loop that takes this many times as long as it should was interrupted. So was one of less than [`INTERRUPT_NS`] that takes longer.
+/// A loop that takes more than this many times as long as it should was interrupted, if it also takes more than [`INTERRUPT_NS`].
 const INTERRUPTED: u64 = 4;
 const INTERRUPT_NS: u64 = 2_000;
 
