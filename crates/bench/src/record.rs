@@ -53,13 +53,28 @@ pub trait Journal {
 }
 
 /// All rows that take part, in the order in which they are started.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Block {
     pub block: usize,
     pub order: Vec<usize>,
     /// Time that the run had taken before.
     pub elapsed_ns: u64,
+    /// What was chosen after the pilots; absent where the plan says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<ChosenBlocks>,
+}
+
+/// Into what a comparison divides the time that its pilots have left. It is the same in all blocks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ChosenBlocks {
+    /// The most blocks of the run, which its looks are planned by.
+    pub blocks_max: usize,
+    /// Slices of each row in a block.
+    pub slices: usize,
+    /// Half of the interval that is then expected of the ratio of two costs: 0.02 for 2%. Absent if nothing is known of how they spread.
+    pub half_width_expected: Option<f64>,
 }
 
 /// How a fresh process warmed up under load: a curve, and where it becomes flat.

@@ -60,7 +60,11 @@ mod tests {
             Record::Pilot(Pilot { row, window_ns: 100_000_000, answered, ..Pilot::default() })
         };
         kept.records = vec![pilot(0, vec![900; 12]), pilot(1, [vec![900; 20], vec![0; 20]].concat())];
-        kept.records.push(Record::Block(Block { block: 0, order: vec![0, 1], elapsed_ns: 9_100_000_000 }));
+        kept.records.push(Record::Block(Block {
+            order: vec![0, 1],
+            elapsed_ns: 9_100_000_000,
+            ..Block::default()
+        }));
         kept.records.push(Record::Started(Started { block: 0, row: 0, ..Started::default() }));
         kept.records.extend(more);
         let ended = Ended { reason: Ending::BudgetSpent, elapsed_ns: 14_200_000_000 };

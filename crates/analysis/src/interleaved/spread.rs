@@ -106,7 +106,7 @@ mod tests {
         header.plan = fixture::at_points(fixture::plan(&["a", "b", "c", "d"]), |point| point.rounds = 16);
         let mut records = Vec::new();
         for block in 0..blocks {
-            records.push(Record::Block(Block { block, order: (0..4).collect(), elapsed_ns: 0 }));
+            records.push(Record::Block(Block { block, order: (0..4).collect(), ..Block::default() }));
             let levels: Vec<f64> = (0..4).map(|_| 0.04 * draw(&mut random)).collect();
             for round in 0..16 {
                 for (row, level) in levels.iter().enumerate() {

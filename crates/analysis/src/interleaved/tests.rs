@@ -61,7 +61,7 @@ const WRONG: usize = 3;
 
 fn block_of(block: usize) -> Vec<Record> {
     let noise = 1000 + 10 * block as u64;
-    let mut records = vec![Record::Block(Block { block, order: vec![0, HALF, WRONG], elapsed_ns: 0 })];
+    let mut records = vec![Record::Block(Block { block, order: vec![0, HALF, WRONG], ..Block::default() })];
     for (row, answered, cpu_share) in [(0, 20 * noise, 99), (HALF, 10 * noise, 98), (WRONG, 10 * noise, 99)] {
         records.push(Record::Started(Started { block, row, start_up_ns: Some(3_000_000) }));
         for round in 0..2 {
@@ -88,7 +88,7 @@ pub(super) fn kept_with(rows: &[(&str, f64)], blocks: usize) -> StoredRun {
     kept.records.clear();
     for block in 0..blocks {
         let (order, elapsed_ns) = ((0..rows.len()).collect(), block as u64 * 2_000_000_000);
-        kept.records.push(Record::Block(Block { block, order, elapsed_ns }));
+        kept.records.push(Record::Block(Block { block, order, elapsed_ns, ..Block::default() }));
         for (row, (_, share)) in rows.iter().enumerate() {
             let wobble = (block * 37 + row * 53 + block * block * (row + 3)) % 61;
             let answered = (20_000.0 * share * (1.0 + 0.02 * (wobble as f64 / 61.0 - 0.5))) as u64;

@@ -110,7 +110,12 @@ impl Simulated {
     fn block(&self, block: usize) -> Vec<Record> {
         let rows = self.all();
         let elapsed_ns = block as u64 * 4_000_000_000;
-        let mut records = vec![Record::Block(Block { block, order: (0..rows.len()).collect(), elapsed_ns })];
+        let mut records = vec![Record::Block(Block {
+            block,
+            order: (0..rows.len()).collect(),
+            elapsed_ns,
+            ..Block::default()
+        })];
         // What disturbs a block disturbs all of it.
         let speed = 20_000.0 * (1.0 + 0.1 * self.noise(block, 999).random::<f64>());
         for (row, (_, level)) in rows.iter().enumerate() {

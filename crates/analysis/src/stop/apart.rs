@@ -18,9 +18,7 @@ pub(super) struct ApartRule {
 
 impl ApartRule {
     pub(super) fn new(header: &Header) -> ApartRule {
-        let (records, damage) = (Vec::new(), Vec::new());
-        let kept = StoredRun { header: header.clone(), records, damage, in_progress: true };
-        ApartRule { kept, blocks: 0, is_over: false }
+        ApartRule { kept: StoredRun::beginning(header), blocks: 0, is_over: false }
     }
 }
 
@@ -30,7 +28,7 @@ impl StopRule for ApartRule {
         let rows = 0..self.kept.header.plan.rows.len();
         let is_wrong = |row| record.answers_of(row).is_some_and(|load| load.wrong_answers() > 0);
         self.is_over |= matches!(record, Record::Failed(_)) || rows.into_iter().any(is_wrong);
-        self.kept.records.push(record.clone());
+        self.kept.push(record.clone());
     }
 
     fn is_decided(&mut self) -> bool {

@@ -21,16 +21,7 @@ pub(super) struct GateRule {
 impl GateRule {
     /// For a run with this head.
     pub(crate) fn new(header: &Header) -> GateRule {
-        GateRule {
-            kept: StoredRun {
-                header: header.clone(),
-                records: Vec::new(),
-                damage: Vec::new(),
-                in_progress: true,
-            },
-            blocks: 0,
-            has_wrong_answers: false,
-        }
+        GateRule { kept: StoredRun::beginning(header), blocks: 0, has_wrong_answers: false }
     }
 
     fn rows(&self) -> std::ops::Range<usize> {
@@ -53,7 +44,7 @@ impl StopRule for GateRule {
         self.blocks += usize::from(matches!(record, Record::Block(_)));
         self.has_wrong_answers |=
             self.rows().any(|row| record.answers_of(row).is_some_and(|load| load.wrong_answers() > 0));
-        self.kept.records.push(record.clone());
+        self.kept.push(record.clone());
     }
 
     fn is_decided(&mut self) -> bool {

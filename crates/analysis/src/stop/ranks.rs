@@ -42,9 +42,7 @@ impl PairwiseStatus {
 impl RanksRule {
     /// For a run with this head, which asks for `ranks`.
     pub(crate) fn new(header: &Header, ranks: &Ranks) -> RanksRule {
-        let (records, damage) = (Vec::new(), Vec::new());
-        let kept = StoredRun { header: header.clone(), records, damage, in_progress: true };
-        RanksRule { kept, ranks: ranks.clone(), blocks: 0 }
+        RanksRule { kept: StoredRun::beginning(header), ranks: ranks.clone(), blocks: 0 }
     }
 
     /// The status of each pair at the looks that the records have reached. A pair that an earlier look has separated stays

@@ -71,7 +71,7 @@ impl Queue {
         let mut searches = Searches::new(&plan);
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         for block in 0..starts {
-            searches.on_record(&Record::Block(Block { block, order: vec![0], elapsed_ns: 0 }));
+            searches.on_record(&Record::Block(Block { block, order: vec![0], ..Block::default() }));
             let sample = |load| Record::Sample(Box::new(Sample { block, load, ..Sample::default() }));
             let closed = (self.per_second * (0.97 + 0.06 * random.random::<f64>())) as u64;
             let loop_of_a_second =

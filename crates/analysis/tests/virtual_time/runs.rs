@@ -74,7 +74,9 @@ pub fn resume(stored: &StoredRun, machine: &mut Machine) -> StoredRun {
         let parts = Parts { executor: machine, journal: &mut journal, watch: &mut Unwatched, stop_rule };
         schedule::run(&header.plan, parts, &stored.records).expect("memory does not fail");
     }
-    StoredRun { header, records: journal.0, damage: Vec::new(), in_progress: false }
+    let mut kept = StoredRun::beginning(&header);
+    journal.0.into_iter().for_each(|record| kept.push(record));
+    StoredRun { in_progress: false, ..kept }
 }
 
 /// The run as one leaves it that was killed before the first record for which `from` holds.

@@ -152,6 +152,19 @@ pub struct StoredRun {
     pub in_progress: bool,
 }
 
+impl StoredRun {
+    /// Of a run that has not begun, or that is followed record by record.
+    pub fn beginning(header: &Header) -> StoredRun {
+        StoredRun { header: header.clone(), records: Vec::new(), damage: Vec::new(), in_progress: true }
+    }
+
+    /// With one more record, and what it says of the plan.
+    pub fn push(&mut self, record: Record) {
+        self.header.plan.learn(&record);
+        self.records.push(record);
+    }
+}
+
 impl RunFolder {
     /// Writes the head and opens the journal. A folder that holds a run already is never written into.
     ///

@@ -95,12 +95,13 @@ impl Head {
 /// # Errors
 /// If its head cannot be read or understood, or is of another major format.
 pub fn read(path: &Path) -> Result<StoredRun, FolderError> {
-    let (header, mut damage) = Head::read(path)?.into_header(path)?;
+    let (mut header, mut damage) = Head::read(path)?.into_header(path)?;
     if !journal_path(path).exists() {
         damage.push("journal.ndjson is missing: nothing that was measured is left".to_owned());
     }
     let (records, of_journal, in_progress) = read_journal(path, &header.plan)?;
     damage.extend(of_journal);
+    records.iter().for_each(|record| header.plan.learn(record));
     Ok(StoredRun { header, records, damage, in_progress })
 }
 

@@ -132,16 +132,6 @@ impl Plan {
         (references, units)
     }
 
-    /// With at most `most` blocks.
-    #[must_use]
-    pub fn with_blocks_max(mut self, most: usize) -> Plan {
-        if let super::Order::Interleaved(blocks) = &mut self.order {
-            blocks.max = most.max(1);
-            blocks.min = blocks.min.min(blocks.max);
-        }
-        self
-    }
-
     /// What a block costs, before anything is known of the services; without the pilots, which are part of the budget.
     pub(super) fn costs_expected(&self) -> BlockCosts {
         let rows = self.group(0).len();

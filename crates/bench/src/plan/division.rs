@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tare_stats::{DEFAULT_CONFIDENCE, expected::Planned};
 
 use super::{Plan, Until};
-use crate::slo::SloPlan;
+use crate::{record::ChosenBlocks, slo::SloPlan};
 
 /// What a slice takes beside its load: to drain, to freeze, to thaw and to read counters. 3.9 ms in a run of `quick`.
 const SLICE_MORE_NS: u64 = 4_000_000;
@@ -100,7 +100,10 @@ impl Plan {
     /// expected interval the narrowest.
     pub(crate) fn division(&self, costs: &BlockCosts) -> Division {
         let (least, most) = (self.blocks().min, self.blocks().max);
-        let fit = |slices| self.fitting(costs, slices).clamp(least, most);
+        let fit = |slices| match self.fitting(costs, slices) {
+            blocks if self.chooses_looks() => self.with_looks(blocks),
+            blocks => blocks.clamp(least, most),
+        };
         let Some(spread) = self.blocks().spread else {
             let slices = self.slices_per_block();
             return Division { slices, blocks: fit(slices) };
@@ -119,6 +122,18 @@ impl Plan {
         let filling = if blocks < most { self.filling(costs, blocks) } else { best };
         let slices = if self.until == Until::Budget { filling } else { filling.min(best) };
         Division { slices, blocks }
+    }
+
+    /// What a comparison is divided into, and what is then expected of it.
+    pub(crate) fn chosen(&self, division: Division, spread: Option<Spread>) -> ChosenBlocks {
+        let Division { slices, blocks } = division;
+        let confidence = 1.0 - self.until.alpha_of_a_metric().unwrap_or(1.0 - DEFAULT_CONFIDENCE);
+        let half_width = |spread: Spread| {
+            let block = Planned { sd: spread.of_block(slices), contrasts: 1 };
+            Some(block.half_width(blocks, confidence)?.exp_m1())
+        };
+        let half_width_expected = spread.or(self.blocks().spread).and_then(half_width);
+        ChosenBlocks { blocks_max: blocks, slices, half_width_expected }
     }
 
     /// How many blocks with this number of slices fit into the time.
@@ -155,13 +170,19 @@ impl Plan {
 
     /// With what is known of it: how much its slices and starts spread.
     #[must_use]
-    pub fn with_spread(mut self, spread: Spread) -> Plan {
+    pub fn with_spread(self, spread: Spread) -> Plan {
+        let mut this = self.spreading_as(spread);
+        let slices = this.division_expected().slices;
+        let closed: Vec<usize> = this.closed_loops().collect();
+        closed.into_iter().for_each(|point| this.points[point].rounds = slices);
+        this
+    }
+
+    /// The same, where it is not the plan that chooses the slices: it has those that it has.
+    pub(crate) fn spreading_as(mut self, spread: Spread) -> Plan {
         if let super::Order::Interleaved(blocks) = &mut self.order {
             blocks.spread = Some(spread);
         }
-        let slices = self.division_expected().slices;
-        let closed: Vec<usize> = self.closed_loops().collect();
-        closed.into_iter().for_each(|point| self.points[point].rounds = slices);
         self
     }
 }

@@ -161,6 +161,15 @@ impl Until {
         self
     }
 
+    /// The error that the intervals of a metric have, over all looks; absent if no look decides.
+    pub(crate) fn alpha_of_a_metric(&self) -> Option<f64> {
+        match self {
+            Until::Gate(gate) => Some(gate.alpha / gate.metrics.len().max(1) as f64),
+            Until::Apart(apart) => Some(apart.alpha),
+            _ => None,
+        }
+    }
+
     /// Whether looks decide when the run ends. To plan their levels takes milliseconds, and a schedule asks before each step.
     pub fn has_looks(&self) -> bool {
         matches!(self, Until::Apart(_)) || self.question().is_some()

@@ -4,9 +4,10 @@
 use std::time::Duration;
 
 use super::{
-    Plan, Until,
+    Order, Plan, Until,
     until::{ALPHA, Apart, Gate, Metric, looks},
 };
+use crate::record::{Block, ChosenBlocks, Record};
 
 /// However small the budget is, there are looks after this many blocks: fewer have no interval worth its name.
 const LOOKS_BLOCKS_MIN: usize = 4;
@@ -49,13 +50,37 @@ impl Plan {
         compares && self.rows.iter().any(|row| row.excluded.is_some())
     }
 
-    /// The same with a budget that bounds the whole run, and with looks at as many blocks as fit into it.
+    /// The same with a budget that bounds the whole run, and with looks at as many blocks as are expected to fit into it. How many do
+    /// is known after the pilots: see [`Plan::learn`].
     #[must_use]
     pub fn bounded_with_looks(self, budget: Duration) -> Plan {
-        let most = self.blocks().max;
         let plan = self.bounded(budget);
-        let fit = plan.blocks_expected().clamp(LOOKS_BLOCKS_MIN.min(most), most);
-        let plan = plan.with_blocks_max(fit);
+        let fit = plan.with_looks(plan.blocks_expected());
         Plan { until: plan.until.clone().with_blocks_max(fit), ..plan }
+    }
+
+    /// Whether its looks, and so its most blocks, are chosen once the pilots have shown what a block takes.
+    pub(crate) fn chooses_looks(&self) -> bool {
+        self.blocks().is_bound && matches!(self.until, Until::Gate(_) | Until::Apart(_))
+    }
+
+    /// The most blocks of a run that has room for `fit`.
+    pub(super) fn with_looks(&self, fit: usize) -> usize {
+        let most = self.blocks().max;
+        fit.clamp(LOOKS_BLOCKS_MIN.min(most), most)
+    }
+
+    /// Takes in what the run has chosen since it was planned, if the record has it: the most blocks, and the looks at them.
+    pub fn learn(&mut self, record: &Record) {
+        let Record::Block(Block { chosen: Some(ChosenBlocks { blocks_max, .. }), .. }) = record else {
+            return;
+        };
+        if let Order::Interleaved(blocks) = &mut self.order
+            && blocks.max != *blocks_max
+        {
+            blocks.max = *blocks_max;
+            blocks.min = blocks.min.min(*blocks_max);
+            self.until = std::mem::take(&mut self.until).with_blocks_max(*blocks_max);
+        }
     }
 }

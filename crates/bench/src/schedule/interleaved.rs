@@ -92,7 +92,12 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         self.pilots()?;
         let pilots_ns = if self.past.blocks > 0 { self.past.pilots_ns } else { self.elapsed_ns() };
         let left_ns = self.plan.blocks().budget_ns.saturating_sub(pilots_ns);
-        self.division = division(self.plan, |row| self.start(row), left_ns);
+        let spread = self.past.noise.spread();
+        self.division = division(self.plan, spread, |row| self.start(row), left_ns);
+        // A run that is resumed has the looks that it began with.
+        if self.past.blocks == 0 && self.plan.chooses_looks() {
+            self.past.chosen = Some(self.plan.chosen(self.division, spread));
+        }
         loop {
             if let Some(reason) = self.ending() {
                 return Ok(reason);
@@ -152,7 +157,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         if is_cut_short {
             return Ok(());
         }
-        self.past.starts.insert(row, StartCost::of(self.plan, &pilot));
+        self.past.learn(self.plan, &pilot);
         self.keep(Record::Pilot(pilot))
     }
 
@@ -210,7 +215,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
             Some(Ending::Interrupted)
         } else if alive.is_empty() || self.only_the_reference_survived(&alive) {
             Some(Ending::NothingLeft)
-        } else if done >= self.plan.blocks().max {
+        } else if done >= self.past.chosen.map_or(self.plan.blocks().max, |chosen| chosen.blocks_max) {
             Some(Ending::BlocksMax)
         } else if self.past.blocks > 0 && self.parts.stop_rule.is_decided() {
             Some(Ending::Decided)
@@ -256,7 +261,8 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         if block == 0 {
             self.past.pilots_ns = elapsed_ns;
         }
-        self.keep(Record::Block(Block { block, order: order.clone(), elapsed_ns }))?;
+        let chosen = self.past.chosen;
+        self.keep(Record::Block(Block { block, order: order.clone(), elapsed_ns, chosen }))?;
         for &row in &order {
             if self.is_over() {
                 return Ok(());

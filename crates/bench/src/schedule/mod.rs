@@ -13,7 +13,7 @@ use std::time::Duration;
 pub use failure::{CutOff, ExecutorError, InstrumentFailure, RowFailure};
 use resume::ResumeState;
 pub use sequential::order;
-use starts::{StartCost, blocks_per_start, division};
+use starts::{Noise, StartCost, blocks_per_start, division};
 
 use crate::{
     experiment::Rate,

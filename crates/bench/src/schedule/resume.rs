@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::StartCost;
-use crate::{plan::Plan, record::Record};
+use super::{Noise, StartCost};
+use crate::{
+    plan::Plan,
+    record::{ChosenBlocks, Pilot, Record},
+};
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct ResumeState {
     /// Blocks that have begun. One that was cut off is not taken up again: its processes are dead, and what was measured
     /// of it counts as far as its rounds are whole.
@@ -13,6 +16,10 @@ pub(super) struct ResumeState {
     pub out: BTreeSet<usize>,
     /// What a start of each row takes, where a pilot said so.
     pub starts: BTreeMap<usize, StartCost>,
+    /// How much the windows of the pilots differ.
+    pub noise: Noise,
+    /// What the run chose after its pilots.
+    pub chosen: Option<ChosenBlocks>,
     /// Time that passed before the first block.
     pub pilots_ns: u64,
     /// Time that the run took, up to the last record that has it; of a part that was killed after that, the time of its loads.
@@ -25,9 +32,10 @@ impl ResumeState {
         let mut past = ResumeState::default();
         for record in records {
             match record {
-                Record::Pilot(pilot) => drop(past.starts.insert(pilot.row, StartCost::of(plan, pilot))),
+                Record::Pilot(pilot) => past.learn(plan, pilot),
                 Record::Block(block) => {
                     past.blocks = block.block + 1;
+                    past.chosen = block.chosen;
                     past.elapsed_ns = block.elapsed_ns;
                     past.pilots_ns = if block.block == 0 { block.elapsed_ns } else { past.pilots_ns };
                 }
@@ -38,5 +46,10 @@ impl ResumeState {
             }
         }
         past
+    }
+
+    pub(super) fn learn(&mut self, plan: &Plan, pilot: &Pilot) {
+        self.starts.insert(pilot.row, StartCost::of(plan, pilot));
+        self.noise.add(pilot);
     }
 }

@@ -3,7 +3,7 @@
 //! independent, and not a block (see `tare_stats::two_level`).
 
 use crate::{
-    plan::{BlockCosts, Division, Plan, START_NS},
+    plan::{BlockCosts, Division, Plan, START_NS, Spread},
     record::Pilot,
 };
 
@@ -66,6 +66,44 @@ impl StartCost {
     }
 }
 
+/// How much the cost of neighbouring windows differs, over all pilots: the differences of their logarithms.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Noise(Vec<f64>);
+
+impl Noise {
+    /// A slice is half as long as a window. Most of its noise does not shrink with its length: 1.2 times as much was seen.
+    const OF_A_SLICE: f64 = 1.2;
+    /// The middle of what normal values differ from 0 by, as a share of their standard deviation.
+    const MIDDLE: f64 = 0.674_5;
+    /// Of two versions of Go and Node.js services in a round, on a quiet machine; and how many windows that is worth. Slices spread
+    /// more than windows do, since a service is frozen between them.
+    const SLICE: f64 = 0.065;
+    const SLICE_WINDOWS: usize = 10;
+    /// Between two starts of one program, beyond their slices: 0 to 1% of Go and Node.js.
+    const START: f64 = 0.015;
+
+    pub(super) fn add(&mut self, pilot: &Pilot) {
+        let counted = pilot.server_cpu_ns.iter().zip(&pilot.answered);
+        let costs: Vec<f64> = counted
+            .filter(|(cpu_ns, answered)| **cpu_ns > 0 && **answered > 0)
+            .map(|(cpu_ns, answered)| (*cpu_ns as f64 / *answered as f64).ln())
+            .collect();
+        self.0.extend(costs.windows(2).map(|pair| (pair[1] - pair[0]).abs()));
+    }
+
+    /// Of the ratio of two slices in a round, which differ as two neighbouring windows do; absent without windows. By the middle
+    /// difference: a service that warms up has large ones at first.
+    pub(super) fn spread(&self) -> Option<Spread> {
+        let mut differences = self.0.clone();
+        differences.sort_by(f64::total_cmp);
+        let middle = differences.get(differences.len() / 2)?;
+        let (seen, usual) = (Self::OF_A_SLICE * middle / Self::MIDDLE, Self::SLICE);
+        let (windows, of_usual) = (differences.len() as f64, Self::SLICE_WINDOWS as f64);
+        let variance = (windows * seen.powi(2) + of_usual * usual.powi(2)) / (windows + of_usual);
+        Some(Spread { slice: variance.sqrt(), start: Self::START, blocks: 0 })
+    }
+}
+
 /// For how many blocks a process is kept that takes so much to start: sqrt(cost of a start / cost of a block), which is
 /// best where starts vary as much as blocks (Kalibera and Jones 2013), as a power of two.
 ///
@@ -86,7 +124,17 @@ pub(super) fn blocks_per_start(plan: &Plan, division: Division, start: StartCost
 
 /// How a run is divided in which a row takes so much to start, with so much time left for its blocks and what pilots save of it.
 /// First as if each block had fresh processes, which says how many blocks there are for a process to last; then with those that do.
-pub(super) fn division(plan: &Plan, start: impl Fn(usize) -> StartCost, left_ns: u64) -> Division {
+///
+/// Versions of a program differ little from start to start, and their slices as the pilots' windows did: they are divided by `seen`.
+pub(super) fn division(
+    plan: &Plan,
+    seen: Option<Spread>,
+    start: impl Fn(usize) -> StartCost,
+    left_ns: u64,
+) -> Division {
+    let chooses = plan.compares_versions() && plan.blocks().spread.is_some();
+    let of_versions = seen.filter(|_| chooses).map(|seen| plan.clone().spreading_as(seen));
+    let plan = of_versions.as_ref().unwrap_or(plan);
     let group = plan.group(0);
     let left_ns = left_ns + plan.members().map(|row| start(row).saved_ns).sum::<u64>();
     let of = |per_start: &dyn Fn(StartCost) -> usize| {
@@ -137,6 +185,33 @@ mod tests {
         };
         assert_eq!([Some(3), Some(7), None].map(|steady| warm_up_s(steady, false)), [6.0, 9.0, 9.0]);
         assert_eq!([Some(8), Some(14), None].map(|steady| warm_up_s(steady, true)), [12.0, 16.0, 16.0]);
+    }
+
+    #[test]
+    fn slices_spread_as_neighbouring_windows_of_the_pilots_do() {
+        let pilot = |costs: &[u64]| Pilot {
+            answered: vec![1_000; costs.len()],
+            server_cpu_ns: costs.to_vec(),
+            ..Pilot::default()
+        };
+        let spread = |pilots: &[Pilot]| {
+            let mut noise = Noise::default();
+            pilots.iter().for_each(|pilot| noise.add(pilot));
+            noise.spread()
+        };
+        assert_eq!(spread(&[pilot(&[100])]), None, "no two windows");
+        // A tenth up and down is 1.2 / 0.6745 x ln 1.1 = 0.17; where nothing differs, the usual is less believed.
+        let up_and_down = pilot(&[100, 110, 100, 110, 100, 110, 100, 110, 100, 110, 100]);
+        let found = spread(&[up_and_down]).unwrap().slice;
+        assert!(
+            (found - (0.5_f64 * (0.1696_f64.powi(2) + Noise::SLICE.powi(2))).sqrt()).abs() < 0.001,
+            "{found}"
+        );
+        let still = spread(&[pilot(&[100; 16]), pilot(&[100; 16])]).unwrap().slice;
+        assert!((still - Noise::SLICE / 2.0).abs() < 0.001, "{still}");
+        // It warms up, and is steady from then on.
+        let falls = spread(&[pilot(&[900, 500, 300, 100, 100, 100, 100, 100, 100])]).unwrap().slice;
+        assert!(falls < Noise::SLICE, "{falls}");
     }
 
     #[test]

@@ -184,7 +184,12 @@ mod tests {
         let plan = fixture::plan(&["a", "b"]);
         let mut growth = Growth::new(&plan, Some(seconds(60)));
         let block = |block, seconds: u64| {
-            Record::Block(Block { block, order: Vec::new(), elapsed_ns: seconds * 1_000_000_000 })
+            Record::Block(Block {
+                block,
+                order: Vec::new(),
+                elapsed_ns: seconds * 1_000_000_000,
+                ..Block::default()
+            })
         };
         assert_eq!(growth.on_record(&block(0, 5), seconds(5), seconds(55)), None);
         let said = growth.on_record(&block(1, 25), seconds(25), seconds(100)).unwrap();

@@ -7,11 +7,14 @@
 use std::time::{Duration, Instant};
 use tare_load::units::several;
 
-use tare_analysis::expected::{BLOCKS_ENOUGH, BLOCKS_FEW};
+use tare_analysis::{
+    expected::{BLOCKS_ENOUGH, BLOCKS_FEW},
+    figures::percent,
+};
 use tare_bench::{
     folder::Header,
     plan::Plan,
-    record::{Block, Record},
+    record::{Block, ChosenBlocks, Record},
     sample::{Outcome, Sample},
     schedule::{Slot, Watch},
 };
@@ -186,12 +189,24 @@ fn too_few(pilots_ns: u64, block_ns: u64, left: Duration) -> Option<String> {
     })
 }
 
+/// What the time is divided into, and what that is expected to show.
+fn divided(chosen: &ChosenBlocks) -> String {
+    let blocks = format!("{} of {}", several(chosen.blocks_max, "block"), several(chosen.slices, "slice"));
+    match chosen.half_width_expected {
+        Some(half) => format!("{blocks}, expected to give CPU/request within ±{}", percent(half)),
+        None => blocks,
+    }
+}
+
 fn tell(progress: &Progress, plan: &Plan, record: &Record, left: Duration) {
     let label = |row: usize| &plan.rows[row].label;
     let left = format!("about {} left", duration(left));
     let said = match record {
         // What the pilots have found is in it.
-        Record::Block(Block { block: 0, .. }) => return progress.announce(&format!("measuring: {left}")),
+        Record::Block(Block { block: 0, chosen, .. }) => {
+            let chosen = chosen.as_ref().map_or(String::new(), |chosen| format!("; {}", divided(chosen)));
+            return progress.announce(&format!("measuring: {left}{chosen}"));
+        }
         Record::Failed(failed) => {
             let (row, reason) = (label(failed.row), &failed.reason);
             return progress.keep(&format!("{} {row}: {reason}", paint("31", "failed")));

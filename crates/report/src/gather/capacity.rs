@@ -428,7 +428,7 @@ mod tests {
                 searches.on_record(&record);
                 records.push(record);
             };
-            hear(Record::Block(Block { block, order, elapsed_ns: 0 }), &mut searches);
+            hear(Record::Block(Block { block, order, ..Block::default() }), &mut searches);
             for (row, (_, knee)) in services.iter().enumerate() {
                 // Each start differs by a per cent.
                 let knee = knee * (1.0 + 0.01 * block as f64);

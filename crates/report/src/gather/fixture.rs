@@ -116,7 +116,12 @@ fn wobble(block: usize, place: usize) -> f64 {
 
 fn block_of(block: usize) -> Vec<Record> {
     let order = (0..=DYING).collect();
-    let mut records = vec![Record::Block(Block { block, order, elapsed_ns: block as u64 * 10_000 * MS })];
+    let mut records = vec![Record::Block(Block {
+        block,
+        order,
+        elapsed_ns: block as u64 * 10_000 * MS,
+        ..Block::default()
+    })];
     if block == 0 {
         let reason = "was killed by signal 9 in a slice".to_owned();
         records.push(Record::Failed(Failed { block, row: DYING, reason }));

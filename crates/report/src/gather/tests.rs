@@ -358,7 +358,7 @@ fn a_run_that_somebody_measures_goes_on_whatever_it_was_before() {
     journal(run.path(), |text| {
         let end = text.trim_end().rfind('\n').unwrap();
         let interrupted = Record::Ended(Ended { reason: Ending::Interrupted, elapsed_ns: 1 });
-        let more = Record::Block(Block { block: 8, order: Vec::new(), elapsed_ns: 2 });
+        let more = Record::Block(Block { block: 8, elapsed_ns: 2, ..Block::default() });
         let lines = [interrupted, more].map(|record| serde_json::to_string(&record).unwrap() + "\n");
         format!("{}\n{}", &text[..end], lines.concat())
     });

@@ -52,7 +52,7 @@ fn reference_ns(trial: &str) -> f64 {
 /// A block in which each row has one slice, and ends.
 fn block(block: usize, rows: &[Sample]) -> Vec<Record> {
     let order = (0..rows.len()).collect();
-    let mut records = vec![Record::Block(Block { block, order, elapsed_ns: 0 })];
+    let mut records = vec![Record::Block(Block { block, order, ..Block::default() })];
     for (row, slice) in rows.iter().enumerate() {
         records.push(Record::Sample(Box::new(Sample { block, row, ..slice.clone() })));
         records.push(Record::Stopped(Stopped { block, row, ..Stopped::default() }));
@@ -246,7 +246,7 @@ fn spun(before: Option<i64>, with: Option<i64>) -> Vec<Record> {
             let slice = costing(99_000_000, 80_000_000, foreign_cpu_ns);
             Record::Sample(Box::new(Sample { block, round, ..slice }))
         };
-        let begins = [Record::Block(Block { block, order: vec![0], elapsed_ns: 0 })];
+        let begins = [Record::Block(Block { block, order: vec![0], ..Block::default() })];
         let ends = [Record::Stopped(Stopped { block, ..Stopped::default() })];
         begins.into_iter().chain((0..5).map(slice)).chain(ends)
     };

@@ -1,3 +1,4 @@
+mod chosen;
 mod cores;
 mod cut_off;
 mod discarded;
@@ -18,9 +19,10 @@ use crate::{
     schedule::InstrumentFailure,
 };
 
-/// A machine without time: every slice takes its length, every start and stop half a second.
+/// A machine without time: every slice takes its length, every start half a second if nothing else is said.
 struct Fake {
     now_ns: Cell<u64>,
+    start_ns: u64,
     slices: usize,
     running: BTreeSet<usize>,
     /// Rows whose pilot left a process.
@@ -49,6 +51,7 @@ impl Fake {
     fn new() -> Fake {
         Fake {
             now_ns: Cell::new(7),
+            start_ns: 500_000_000,
             slices: 0,
             running: BTreeSet::new(),
             piloted: BTreeSet::new(),
@@ -90,7 +93,7 @@ impl Executor for Fake {
         Ok(Pilot {
             row: 0,
             window_ns: 1_000_000_000,
-            start_ns: 600_000_000,
+            start_ns: self.start_ns + 100_000_000,
             answered: vec![1; 3],
             server_cpu_ns: vec![1; 3],
             steady_after_ns,
@@ -106,7 +109,7 @@ impl Executor for Fake {
         self.from_pilots.extend(self.piloted.take(&row));
         self.warm_ups.push((row, warm_up_ns));
         assert!(self.running.insert(row), "row {row} was still running");
-        self.pass(500_000_000);
+        self.pass(self.start_ns);
         Ok(Some(Duration::from_millis(row as u64)))
     }
 

@@ -65,7 +65,7 @@ impl JournalProgress {
                 self.elapsed_ns = self.elapsed_ns.saturating_add(loaded_ns).saturating_add(pilot.start_ns);
                 true
             }
-            Record::Block(Block { block, order, elapsed_ns }) => {
+            Record::Block(Block { block, order, elapsed_ns, .. }) => {
                 self.pilots_ns = if *block == 0 { *elapsed_ns } else { self.pilots_ns };
                 (self.blocks, self.block_began_ns, self.elapsed_ns) =
                     (block.saturating_add(1), *elapsed_ns, *elapsed_ns);

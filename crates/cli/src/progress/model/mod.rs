@@ -68,12 +68,7 @@ impl<'a> Model<'a> {
         let plan = &header.plan;
         let left = Duration::from_nanos(plan.expected_ns());
         let mut model = Model {
-            stored: StoredRun {
-                header: header.clone(),
-                records: Vec::new(),
-                damage: Vec::new(),
-                in_progress: true,
-            },
+            stored: StoredRun::beginning(header),
             searches: if let Until::Search(slo) = &plan.until { Some(Searches::new(slo)) } else { None },
             phase: if plan.blocks().warm_up_ns_max.is_some() { Phase::Pilots } else { Phase::Starting },
             block: 0,
@@ -126,6 +121,7 @@ impl<'a> Model<'a> {
             }
             Record::Discarded(_) | Record::Ended(_) => {}
         }
+        self.stored.header.plan.learn(record);
         match self.plan().is_sequential() {
             true => self.stored.records.push(record.clone()),
             false => self.stored.records.extend(record.clone().at_load(&self.stored.header.plan, 0)),

@@ -30,7 +30,7 @@ fn header(labels: &[&str]) -> Header {
 
 fn begins(block: usize, rows: &[(&str, f64)]) -> Record {
     let (order, elapsed_ns) = ((0..rows.len()).collect(), block as u64 * 4_000_000_000);
-    Record::Block(Block { block, order, elapsed_ns })
+    Record::Block(Block { block, order, elapsed_ns, ..Block::default() })
 }
 
 fn started(block: usize, row: usize) -> Record {

@@ -67,7 +67,7 @@ fn run(day: u64, speed: f64, rows: &[Row], blocks: usize) -> NamedRun {
     let mut records = Vec::new();
     for block in 0..blocks {
         let (order, elapsed_ns) = ((0..rows.len()).collect(), block as u64 * 1_000_000_000);
-        records.push(Record::Block(Block { block, order, elapsed_ns }));
+        records.push(Record::Block(Block { block, order, elapsed_ns, ..Block::default() }));
         for (place, (_, level, _)) in rows.iter().enumerate() {
             let own = 1.0 + 0.01 * wobble(day, block, place as u64 + 1);
             records.extend(slice(block, place, speed * level * own * (1.0 + 0.1 * wobble(day, block, 0))));
