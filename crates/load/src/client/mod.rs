@@ -144,6 +144,12 @@ pub(crate) trait Client {
     /// Waits for events for at most `timeout_ns`. Queued requests are handed over at the latest now. A signal ends the wait.
     fn wait(&mut self, timeout_ns: u64);
 
+    /// Waits a moment longer until about `count` answers have come, if that saves something and the last wait brought one. Returns how
+    /// long it polled for nothing, if it may not sleep.
+    fn gather(&mut self, _count: usize, _sleeps: bool) -> u64 {
+        0
+    }
+
     /// The next event of the last wait.
     fn next_event(&mut self) -> Option<SlotEvent>;
 

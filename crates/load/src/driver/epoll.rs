@@ -7,6 +7,7 @@ use std::fmt;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
@@ -15,7 +16,8 @@ use rustix::net::{RecvFlags, SendFlags, SocketFlags, sockopt};
 
 use super::outgoing::Outgoing;
 use super::socket::{self, broken_failure, connect_failure};
-use super::{Driver, Event, Kernel};
+use super::{Driver, Event, GATHER_NS, Kernel};
+use crate::clock::{Clock, Monotonic};
 use crate::endpoint::Route;
 use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
@@ -224,6 +226,23 @@ impl Driver for Epoll {
         // The one error of a valid call is an interruption, after which the caller looks at its clock and waits again.
         let _interrupted = epoll::wait(&self.epoll, spare_capacity(&mut self.events.0), Some(&timeout));
         self.reading = self.reading.or_else(|| self.unfinished.pop());
+    }
+
+    /// The kernel cannot wait for a number of sockets. What comes meanwhile on those that it named is read with what they have.
+    fn gather(&mut self, count: usize, sleeps: bool) -> u64 {
+        let ready = self.events.0.len();
+        if ready == 0 || ready >= count {
+            return 0;
+        }
+        if sleeps {
+            std::thread::sleep(Duration::from_nanos(GATHER_NS));
+            return 0;
+        }
+        let began_ns = Monotonic.now_ns();
+        while Monotonic.now_ns() < began_ns + GATHER_NS {
+            std::hint::spin_loop();
+        }
+        GATHER_NS
     }
 
     #[inline]

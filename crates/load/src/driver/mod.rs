@@ -24,6 +24,9 @@ use crate::negotiated::Handshakes;
 use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
 
+/// How long events are gathered at most.
+pub(crate) const GATHER_NS: u64 = 20_000;
+
 /// What happened to a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Event {
@@ -95,6 +98,12 @@ pub(crate) trait Driver {
 
     /// Waits for events for at most `timeout_ns`. Queued sends are submitted at the latest now. A signal ends the wait.
     fn wait(&mut self, timeout_ns: u64);
+
+    /// Waits for a moment ([`GATHER_NS`]) until `count` events have come, if the last wait brought one of them. That saves wake-ups of
+    /// this thread and of whoever wakes it. Returns how long it polled for nothing, if it may not sleep.
+    fn gather(&mut self, _count: usize, _sleeps: bool) -> u64 {
+        0
+    }
 
     /// The next event of the last wait.
     fn next_event(&mut self) -> Option<Event>;

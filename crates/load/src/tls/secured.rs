@@ -332,6 +332,10 @@ impl<D: Driver> Driver for Secured<D> {
         self.below.wait(timeout_ns);
     }
 
+    fn gather(&mut self, count: usize, sleeps: bool) -> u64 {
+        self.below.gather(count, sleeps)
+    }
+
     #[inline]
     fn next_event(&mut self) -> Option<Event> {
         loop {

@@ -81,7 +81,8 @@ pub(crate) struct PaceArgs {
     pub arrivals: Spread,
     /// Poll instead of sleeping: "always", or this long before a request of an open loop is due, to send it within a
     /// microsecond. A server has to wake a generator that sleeps, so "always" makes the server's CPU time comparable. It takes
-    /// a whole CPU per thread [default: 60us with -R if the generator has a CPU of its own, else 0]
+    /// a whole CPU per thread [default: 60us with -R if there is another CPU for the server, "always" without -R if the server
+    /// may not use the generator's CPUs, else 0]
     #[arg(long, value_name = "TIME", value_parser = words::waiting)]
     pub spin: Option<Waiting>,
     /// Think time of each connection between a response and its next request: 100ms, or 50ms..150ms (uniform)

@@ -16,6 +16,7 @@ mod group;
 mod group_args;
 mod machine;
 mod output;
+mod own_cpus;
 mod plan;
 mod protocol;
 mod request;
@@ -67,8 +68,6 @@ use crate::{exit::Outcome, output::print, workspace::Global};
 
 /// A server that falls short of the rate by less is within the noise of the window's edges.
 const SHORTFALL_NOTED: f64 = 0.01;
-/// A server accepts at least so fast.
-const CONNECTS_PER_MS: u32 = 1;
 /// What -k means.
 const UNCHECKED_CERTIFICATE: &str =
     "the certificate was not checked (-k): the answers are of a server that is not known";
@@ -241,18 +240,17 @@ impl Job {
         let (output, transport) = (&args.output, &args.transport);
         let mut recorder = Recorder::new(output.quiet, output.format(), &output.exports, &self.plan.load)?;
         let interrupt = signals::listen()?;
-        let (connect_timeout, timeout) = (self.plan.load.connect_timeout, self.plan.load.response_timeout);
-        let target = target::reachable(&self.endpoints, connect_timeout)?;
-        let Learned { check, mut warnings } = self.learn(&target, timeout)?;
+        let target = target::reachable(&self.endpoints, self.plan.load.connect_timeout)?;
+        let Learned { check, mut warnings } = self.learn(&target, self.plan.load.response_timeout)?;
         let (what, asked) = (self.what(), self.asked());
         let endpoint = target.clone();
+        let polls = own_cpus::poll_on_them(&mut self.plan, args, &endpoint);
         let settings = self.settings(target, transport);
         let pool = Arc::new(ExchangePool::new(std::mem::take(&mut self.exchanges)));
         let mut generator = Generator::new(settings.clone(), pool)?;
-        let opened = self.plan.opened_before();
-        let patience = connect_timeout + Duration::from_millis(1) * (opened as u32 / CONNECTS_PER_MS);
-        let (protocol, tls) = (settings.protocol, settings.tls.as_deref());
-        generator.open(opened, patience).map_err(|error| unanswered::of_open(error, protocol, tls))?;
+        let (opened, patience) = self.plan.opening();
+        let why = |error| unanswered::of_open(error, settings.protocol, settings.tls.as_deref());
+        generator.open(opened, patience).map_err(why)?;
         if let Some(warm_up) = &self.plan.warm_up {
             generator.run(warm_up, &interrupt)?;
             ensure!(!interrupt.load(Ordering::Relaxed), "interrupted in the warm-up: nothing was measured");
@@ -281,8 +279,9 @@ impl Job {
         warnings.extend(expect::unasked_redirect(&report.total.statuses, load.check));
         let short = shortfall(&report, load);
         let mut notes = notes(&report, load, short);
-        notes.extend(args.protocol.spoken.insecure.then(|| UNCHECKED_CERTIFICATE.to_owned()));
-        notes.extend(silence.and_then(|silence| silence.note()).into_iter().chain(memory.note()));
+        let unchecked = args.protocol.spoken.insecure.then(|| UNCHECKED_CERTIFICATE.to_owned());
+        let more = [unchecked, polls, silence.and_then(|silence| silence.note()), memory.note()];
+        notes.extend(more.into_iter().flatten());
         notes.extend(over_time(&recorded, load));
         let result = LoadResult {
             url: &self.url,

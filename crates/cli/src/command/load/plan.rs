@@ -24,6 +24,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often the progress of a load is printed.
 const INTERVAL: Duration = Duration::from_secs(1);
 
+/// A server accepts at least this number of connections a millisecond.
+const CONNECTS_PER_MS: u32 = 1;
+
 /// Longer than a timer and the way out of a CPU's sleep usually take.
 pub(super) const SPIN: Duration = Duration::from_micros(60);
 
@@ -78,6 +81,14 @@ impl Plan {
     pub(super) fn opened_before(&self) -> usize {
         if self.load.requests_per_connection.is_none() { self.connections.total } else { 0 }
     }
+
+    /// The same, and how long that may take.
+    pub(super) fn opening(&self) -> (usize, Duration) {
+        let opened = self.opened_before();
+        let patience =
+            self.load.connect_timeout + Duration::from_millis(1) * (opened as u32 / CONNECTS_PER_MS);
+        (opened, patience)
+    }
 }
 
 pub(super) fn describe(
@@ -131,7 +142,7 @@ pub(super) fn describe(
 }
 
 /// A generator that polls takes a whole CPU. The server is a stranger here, and may need all of them, so by default the generator
-/// polls only before a request is due, and only if the server has another CPU.
+/// polls only before a request is due, and only if the server has another CPU. Once the server is found more is known: [`super::own_cpus`].
 fn waiting(pace: &PaceArgs, transport: &TransportArgs) -> Waiting {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let has_own = pace.rate.is_some() && usize::from(transport.threads) < cpus;

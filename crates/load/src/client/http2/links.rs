@@ -29,6 +29,7 @@ impl<D: Driver> Http2<D> {
     /// Hands over what connections have to send.
     #[inline]
     pub(super) fn flush_all(&mut self) {
+        self.unflushed = 0;
         while let Some(link) = self.dirty.pop() {
             self.links[link].is_dirty = false;
             if let Err(failure) = self.flush(link) {

@@ -6,6 +6,7 @@
 
 mod buffers;
 mod setup;
+mod token;
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -20,9 +21,11 @@ use rustix::io::Errno;
 use rustix::net::{SocketAddrAny, SocketFlags};
 
 use self::buffers::{Buffers, ReceivedRange};
+use self::token::{GENERATION_MAX, Operation, Token};
 use super::outgoing::Outgoing;
 use super::socket::{self, broken_failure, connect_failure};
-use super::{Driver, Event, Kernel};
+use super::{Driver, Event, GATHER_NS, Kernel};
+use crate::clock::{Clock, Monotonic};
 use crate::endpoint::Route;
 use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
@@ -39,50 +42,10 @@ const COMPLETIONS_PER_CALL: usize = 20;
 const RECV_POLL_FIRST: u16 = 1;
 /// `IORING_RECV_MULTISHOT`: one request for all receives of a connection.
 const RECV_MULTISHOT: u16 = 2;
+/// Nothing is gathered to so much: several small answers.
+const GATHERED_BYTES: i64 = 1024;
 /// The token of the last operation of all.
 const LAST: u64 = u64::MAX;
-/// The bits of a generation within a token.
-const GENERATION_MAX: u32 = (1 << 29) - 1;
-
-/// What a completion is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Operation {
-    Connect,
-    Receive,
-    /// A send that is tried once, when it is submitted. It completes silently if it was sent whole.
-    SmallSend,
-    /// A send that waits until it is sent whole.
-    LargeSend,
-    /// The end of a connection, whose result is ignored.
-    End,
-}
-
-/// An operation on a connection: what comes back with its completion.
-#[derive(Debug, Clone, Copy)]
-struct Token {
-    operation: Operation,
-    slot: usize,
-    generation: u32,
-}
-
-impl Token {
-    #[inline]
-    fn pack(self) -> u64 {
-        (self.operation as u64) << 61 | u64::from(self.generation) << 32 | self.slot as u64
-    }
-
-    #[inline]
-    fn unpack(data: u64) -> Token {
-        let operation = match data >> 61 {
-            0 => Operation::Connect,
-            1 => Operation::Receive,
-            2 => Operation::SmallSend,
-            3 => Operation::LargeSend,
-            _ => Operation::End,
-        };
-        Token { operation, slot: data as u32 as usize, generation: (data >> 32) as u32 & GENERATION_MAX }
-    }
-}
 
 /// State of a send that the kernel has not accepted whole.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -545,6 +508,33 @@ impl Driver for Uring {
                 return;
             }
         }
+    }
+
+    fn gather(&mut self, count: usize, sleeps: bool) -> u64 {
+        let missing = count.saturating_sub(self.completions.len());
+        // A server that gathers answers itself sends many in a segment.
+        let bytes =
+            || self.completions.iter().map(|completion| i64::from(completion.result().max(0))).sum::<i64>();
+        if missing == 0 || self.completions.is_empty() || bytes() >= GATHERED_BYTES {
+            return 0;
+        }
+        let collect = |this: &mut Self, want: usize, timeout_ns: u64| {
+            let timeout = Timespec::new().nsec(timeout_ns as u32);
+            this.enter(want as u32, Some(&timeout)).expect("a ring serves the thread that made it");
+            this.collect()
+        };
+        if sleeps {
+            collect(self, missing, GATHER_NS);
+            return 0;
+        }
+        let began_ns = Monotonic.now_ns();
+        let (mut now_ns, mut for_nothing_ns) = (began_ns, 0);
+        while self.completions.len() < count && now_ns < began_ns + GATHER_NS {
+            let brought = collect(self, 0, 0);
+            let then_ns = std::mem::replace(&mut now_ns, Monotonic.now_ns());
+            for_nothing_ns += if brought == 0 { now_ns - then_ns } else { 0 };
+        }
+        for_nothing_ns
     }
 
     #[inline]
