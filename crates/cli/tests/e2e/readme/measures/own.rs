@@ -49,7 +49,7 @@ fn the_gate_of_a_pull_request_compares_with_where_it_parted() {
         "format = \"1.0\"\n[service.shop]\ncommand = \"node server.js\"\n[gate.shop]\nservice = \"shop\"\nbase = \"main\"\n\
          get = [\"/items/1\"]\nmetrics = [\"cpu\"]\nconnections = 1\nagain = true\n",
     );
-    answer_within(&["30s", "120s"], |budget| {
+    answer_within(&["15s", "120s"], |budget| {
         let out = format!("gate-{budget}");
         let output = shop.path().join(format!("{out}.output"));
         let mut gate = Command::new("sh");
