@@ -19,9 +19,7 @@ pub(super) struct PrecisionRule {
 
 impl PrecisionRule {
     pub(super) fn new(header: &Header, precision: Precision) -> PrecisionRule {
-        let (records, damage) = (Vec::new(), Vec::new());
-        let kept = StoredRun { header: header.clone(), records, damage, in_progress: true };
-        PrecisionRule { kept, precision, blocks: 0 }
+        PrecisionRule { kept: StoredRun::beginning(header), precision, blocks: 0 }
     }
 }
 

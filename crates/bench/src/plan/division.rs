@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tare_stats::{DEFAULT_CONFIDENCE, expected::Planned};
 
 use super::{Plan, Until};
-use crate::{record::ChosenBlocks, slo::SloPlan};
+use crate::{metric::Metric, record::ChosenBlocks, slo::SloPlan};
 
 /// What a slice takes beside its load: to drain, to freeze, to thaw and to read counters. 3.9 ms in a run of `quick`.
 const SLICE_MORE_NS: u64 = 4_000_000;
@@ -101,7 +101,7 @@ impl Plan {
     pub(crate) fn division(&self, costs: &BlockCosts) -> Division {
         let (least, most) = (self.blocks().min, self.blocks().max);
         let fit = |slices| match self.fitting(costs, slices) {
-            blocks if self.chooses_looks() => self.with_looks(blocks),
+            blocks if self.chooses_looks() => self.blocks_looked_at(blocks),
             blocks => blocks.clamp(least, most),
         };
         let Some(spread) = self.blocks().spread else {
@@ -127,7 +127,7 @@ impl Plan {
     /// What a comparison is divided into, and what is then expected of it.
     pub(crate) fn chosen(&self, division: Division, spread: Option<Spread>) -> ChosenBlocks {
         let Division { slices, blocks } = division;
-        let confidence = 1.0 - self.until.alpha_of_a_metric().unwrap_or(1.0 - DEFAULT_CONFIDENCE);
+        let confidence = 1.0 - self.until.alpha_of(Metric::Cpu).unwrap_or(1.0 - DEFAULT_CONFIDENCE);
         let half_width = |spread: Spread| {
             let block = Planned { sd: spread.of_block(slices), contrasts: 1 };
             Some(block.half_width(blocks, confidence)?.exp_m1())

@@ -97,8 +97,13 @@ impl Gate {
     /// The looks at a metric. Those that decide share the error between them (Bonferroni): their intervals hold all
     /// together, and a candidate that does nothing fails by none of them. One that only stands beside has its own.
     pub fn looks_at(&self, metric: Metric) -> Looks {
+        planned(&self.looks, self.alpha_of(metric))
+    }
+
+    /// The error that the intervals of a metric have, over all looks.
+    fn alpha_of(&self, metric: Metric) -> f64 {
         let decide = if self.metrics.contains(&metric) { self.metrics.len() } else { 1 };
-        planned(&self.looks, self.alpha / decide as f64)
+        self.alpha / decide as f64
     }
 }
 
@@ -161,10 +166,10 @@ impl Until {
         self
     }
 
-    /// The error that the intervals of a metric have, over all looks; absent if no look decides.
-    pub(crate) fn alpha_of_a_metric(&self) -> Option<f64> {
+    /// The error that an interval of this metric has, over all looks; absent if no look decides.
+    pub(crate) fn alpha_of(&self, metric: Metric) -> Option<f64> {
         match self {
-            Until::Gate(gate) => Some(gate.alpha / gate.metrics.len().max(1) as f64),
+            Until::Gate(gate) => Some(gate.alpha_of(metric)),
             Until::Apart(apart) => Some(apart.alpha),
             _ => None,
         }

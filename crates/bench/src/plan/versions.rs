@@ -55,7 +55,7 @@ impl Plan {
     #[must_use]
     pub fn bounded_with_looks(self, budget: Duration) -> Plan {
         let plan = self.bounded(budget);
-        let fit = plan.with_looks(plan.blocks_expected());
+        let fit = plan.blocks_looked_at(plan.blocks_expected());
         Plan { until: plan.until.clone().with_blocks_max(fit), ..plan }
     }
 
@@ -65,7 +65,7 @@ impl Plan {
     }
 
     /// The most blocks of a run that has room for `fit`.
-    pub(super) fn with_looks(&self, fit: usize) -> usize {
+    pub(super) fn blocks_looked_at(&self, fit: usize) -> usize {
         let most = self.blocks().max;
         fit.clamp(LOOKS_BLOCKS_MIN.min(most), most)
     }

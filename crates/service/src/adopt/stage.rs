@@ -14,8 +14,8 @@ use super::{
 use crate::catalogue::Step;
 
 /// The folder of all stages, and that of the tools that they share: what `pip`, `go install`, `cargo install` and `npm -g` install.
-pub(super) const ROOTS: &str = "root";
-pub(super) const TOOLS: &str = "root/.tools";
+pub(super) const ROOTS: &str = "stages";
+pub(super) const TOOLS: &str = "stages/.tools";
 
 /// First parts of paths that are the system's, unless the entry puts something there. The last two are given by HttpArena.
 const SYSTEM: [&str; 16] = [

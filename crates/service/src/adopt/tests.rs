@@ -124,7 +124,7 @@ fn the_steps_of_a_build_fill_the_folders_of_its_stages() {
     let words: Vec<String> = adopted.command.iter().map(|word| word.replace("{port}", "8123")).collect();
     assert_eq!(
         run(&words).trim(),
-        format!("{}/root/final -bind 127.0.0.1:8123", folder.canonicalize().unwrap().display())
+        format!("{}/stages/final -bind 127.0.0.1:8123", folder.canonicalize().unwrap().display())
     );
     let log = fs::read_to_string(into.path().join("log")).unwrap();
     assert_eq!(
@@ -133,7 +133,7 @@ fn the_steps_of_a_build_fill_the_folders_of_its_stages() {
     );
     assert_eq!(run(&adopted.version).trim(), "1.2.3");
     assert!(
-        folder.join("root/final/usr/local/bin/gen").is_file(),
+        folder.join("stages/final/usr/local/bin/gen").is_file(),
         "a tool that is copied lies where the image has it"
     );
 }

@@ -132,7 +132,7 @@ mod tests {
     fn a_framework_is_the_package_of_its_name() {
         let found = |language: &str, file: &str, text: &str, framework: &str| {
             let source = PortSource { name: file.to_owned(), text: text.to_owned() };
-            command(language, &[framework.to_owned()], &[source], &["root/build/app".to_owned()], "entry-1")
+            command(language, &[framework.to_owned()], &[source], &["stages/build/app".to_owned()], "entry-1")
                 .join(" ")
         };
         let cargo = "[dependencies]\nactix-web = \"4\"\nactix-rt = \"1\"\n";

@@ -42,7 +42,8 @@ const COMPLETIONS_PER_CALL: usize = 20;
 const RECV_POLL_FIRST: u16 = 1;
 /// `IORING_RECV_MULTISHOT`: one request for all receives of a connection.
 const RECV_MULTISHOT: u16 = 2;
-/// Nothing is gathered to so much: several small answers.
+/// Nothing is gathered to this number of bytes, which is several small answers: a server that sends many in a segment gathers itself,
+/// and to wait for more of its segments cost up to a third more CPU time.
 const GATHERED_BYTES: i64 = 1024;
 /// The token of the last operation of all.
 const LAST: u64 = u64::MAX;
@@ -512,7 +513,6 @@ impl Driver for Uring {
 
     fn gather(&mut self, count: usize, sleeps: bool) -> u64 {
         let missing = count.saturating_sub(self.completions.len());
-        // A server that gathers answers itself sends many in a segment.
         let bytes =
             || self.completions.iter().map(|completion| i64::from(completion.result().max(0))).sum::<i64>();
         if missing == 0 || self.completions.is_empty() || bytes() >= GATHERED_BYTES {
