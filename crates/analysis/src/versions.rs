@@ -24,8 +24,11 @@ pub struct Version {
     pub against_first: Option<Estimate>,
     /// As a multiple of the last version before it that has figures.
     pub against_previous: Option<Estimate>,
-    /// That chance makes such a difference to the previous version; adjusted for all of them.
+    /// The probability that chance makes such a difference to the previous version, adjusted for all versions (Holm).
     pub p: Option<f64>,
+    /// Whether the cost changed at this version. One such statement is wrong in at most 5% of runs. A run of fewer than
+    /// [`BLOCKS_FEW`] blocks states no change: two or three blocks agree by chance now and then.
+    pub is_change: bool,
     /// Why it has no figures.
     pub reason: Option<String>,
 }
@@ -40,7 +43,7 @@ pub struct Versions {
 }
 
 impl Versions {
-    /// Whether there are too few blocks for the absence of a change to say anything.
+    /// Whether there are too few blocks to state a change, or that there is none.
     pub fn is_too_short(&self) -> bool {
         self.blocks < BLOCKS_FEW
     }
@@ -49,13 +52,6 @@ impl Versions {
     pub fn change_most(&self) -> Option<f64> {
         let ends = self.all.iter().filter_map(|version| version.against_previous?.interval());
         ends.map(|(low, high)| (1.0 - low).max(high - 1.0)).reduce(f64::max)
-    }
-}
-
-impl Version {
-    /// Whether the cost changed at it: of all such statements about a run one is wrong in at most 5% of runs (Holm).
-    pub fn is_change(&self) -> bool {
-        self.p.is_some_and(|p| p <= ALPHA)
     }
 }
 
@@ -83,17 +79,23 @@ pub fn compute(kept: &StoredRun) -> Option<Versions> {
     let steps: Vec<Option<Contrast>> = (0..plan.rows.len()).map(|row| between(row, previous(row)?)).collect();
     let mut adjusted =
         holm::adjust(&steps.iter().flatten().map(Contrast::p_value).collect::<Vec<_>>()).into_iter();
-    let all = plan.rows.iter().zip(steps).enumerate().map(|(place, (row, step))| Version {
-        label: row.label.clone(),
-        title: row.title.clone(),
-        against_first: match place {
-            0 => has_figures(0).then(|| Estimate::known(1.0)),
-            _ if has_figures(place) && has_figures(0) => between(place, 0).and_then(|found| estimate(&found)),
-            _ => None,
-        },
-        against_previous: step.as_ref().and_then(estimate),
-        p: step.and_then(|_| adjusted.next()),
-        reason: reasons[place].clone(),
+    let all = plan.rows.iter().zip(steps).enumerate().map(|(place, (row, step))| {
+        let p = step.and_then(|_| adjusted.next());
+        Version {
+            label: row.label.clone(),
+            title: row.title.clone(),
+            against_first: match place {
+                0 => has_figures(0).then(|| Estimate::known(1.0)),
+                _ if has_figures(place) && has_figures(0) => {
+                    between(place, 0).and_then(|found| estimate(&found))
+                }
+                _ => None,
+            },
+            against_previous: step.as_ref().and_then(estimate),
+            p,
+            is_change: report.blocks >= BLOCKS_FEW && p.is_some_and(|p| p <= ALPHA),
+            reason: reasons[place].clone(),
+        }
     });
     Some(Versions { metric, blocks: report.blocks, all: all.collect() })
 }
@@ -120,7 +122,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-    use tare_bench::{fixture, plan::Exclusion};
+    use tare_bench::{fixture, plan::Exclusion, record::Record};
 
     /// Twelve blocks of versions with these rates.
     fn kept(rates: &[f64]) -> StoredRun {
@@ -139,7 +141,7 @@ mod tests {
 
     fn changes(kept: &StoredRun) -> Vec<String> {
         let all = compute(kept).unwrap().all;
-        all.into_iter().filter(Version::is_change).map(|version| version.label).collect()
+        all.into_iter().filter(|version| version.is_change).map(|version| version.label).collect()
     }
 
     #[test]
@@ -154,6 +156,15 @@ mod tests {
         assert!((ratio(fifth.against_previous) - 0.9 / 1.1).abs() < 0.02, "{fifth:?}");
         assert_eq!(versions.all[0].against_first, Some(Estimate::known(1.0)));
         assert_eq!(changes(&kept(&[1.0, 1.0, 1.0])), Vec::<String>::new());
+    }
+
+    #[test]
+    fn blocks_that_agree_by_chance_are_no_change() {
+        let mut run = kept(&[1.0, 1.0, 0.9]);
+        run.records.retain(|record| !matches!(record, Record::Sample(sample) if sample.block >= 4));
+        let versions = compute(&run).unwrap();
+        assert!(versions.is_too_short() && versions.all.iter().all(|version| !version.is_change));
+        assert!(versions.all[2].p.unwrap() < ALPHA, "{versions:?}");
     }
 
     #[test]

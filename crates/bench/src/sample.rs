@@ -172,6 +172,9 @@ pub struct HostUsage {
     /// The part of it in user mode and in the kernel, in ticks of 10 ms: to be added up over slices. Absent in slices of older runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_cpu_by_mode: Option<CpuByMode>,
+    /// What the ballast of the reference took of its CPU time and of the window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ballast: Option<BallastTime>,
     /// CPU time of what it works with: a database, a server behind it; absent if that is nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backing_cpu_ns: Option<u64>,
@@ -219,6 +222,24 @@ pub struct HostUsage {
 
 fn is_zero(ns: &u64) -> bool {
     *ns == 0
+}
+
+/// Time that a server spent on its ballast, which is in no figure.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BallastTime {
+    /// As the server counted it.
+    pub cpu_ns: u64,
+    /// The part for answers within the window, divided by the threads that worked at a time.
+    pub window_ns: u64,
+}
+
+impl BallastTime {
+    /// Of `cpu_ns` in a load on a server with this number of threads.
+    pub fn of(cpu_ns: u64, threads: usize, load: &LoadResult) -> BallastTime {
+        let share = load.answered_in_window as f64 / load.answered.max(1) as f64;
+        BallastTime { cpu_ns, window_ns: (cpu_ns as f64 * share / threads.max(1) as f64) as u64 }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -397,7 +418,17 @@ impl Sample {
     /// CPU time of the service for each right answer.
     pub fn cpu_ns_per_request(&self) -> Option<f64> {
         (self.load.answered > 0 && self.host.cpu_unknown.is_none())
-            .then(|| self.host.server_cpu_ns as f64 / self.load.answered as f64)
+            .then(|| self.cost_ns() as f64 / self.load.answered as f64)
+    }
+
+    /// CPU time of the service without its ballast.
+    pub fn cost_ns(&self) -> u64 {
+        self.host.server_cpu_ns.saturating_sub(self.host.ballast.map_or(0, |ballast| ballast.cpu_ns))
+    }
+
+    /// The window without the ballast in it: the time that the answers took.
+    pub fn answering_ns(&self) -> u64 {
+        self.load.window_ns.saturating_sub(self.host.ballast.map_or(0, |ballast| ballast.window_ns))
     }
 }
 

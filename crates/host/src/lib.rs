@@ -16,6 +16,7 @@ mod scheduler;
 pub mod seal;
 pub mod secrets;
 pub mod seed;
+pub mod shared_counters;
 pub mod signals;
 pub mod spelling;
 pub mod stderr;

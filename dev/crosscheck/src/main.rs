@@ -167,7 +167,16 @@ fn serve(server: &RawSocket) -> anyhow::Result<()> {
         variables::read(&server.protocol, server.tls_cert.as_deref(), server.tls_key.as_deref())?;
     let (port, threads, identity) = (server.port, server.threads.into(), identity.as_ref());
     let address = Ipv4Addr::LOCALHOST;
-    let server = RawServer { address, port, threads, response: &response, version, identity, fault: None };
+    let server = RawServer {
+        address,
+        port,
+        threads,
+        response: &response,
+        version,
+        identity,
+        fault: None,
+        ballast: None,
+    };
     server.run(&*signals::listen()?)?;
     signals::forget();
     Ok(())

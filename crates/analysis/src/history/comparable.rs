@@ -10,6 +10,7 @@ use tare_bench::{
 };
 
 use super::run::NamedRun;
+use crate::figures;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
@@ -102,6 +103,7 @@ fn asked() -> Vec<Asked> {
             run.plan().points[0].service_settings.delay_ms.to_string()
         }),
         ("reference", Weight::Forbids, |run| run.plan().reference().to_owned()),
+        ("ballast of the reference", Weight::Forbids, |run| ballast(run.plan())),
         ("length of a slice", Weight::Forbids, |run| milliseconds(run.plan().slice_ns())),
         ("CPUs of services and generator", Weight::Forbids, pinning),
         ("CPU", Weight::Machine, |run| run.environment().cpu.clone()),
@@ -121,6 +123,11 @@ fn asked() -> Vec<Asked> {
         ("rows side by side", Weight::Told, rows),
         ("ended by", Weight::Told, until),
     ]
+}
+
+/// A request of a reference without ballast costs a few per cent more or less than one of the same server with it.
+fn ballast(plan: &Plan) -> String {
+    plan.reference_ballast_ns().map_or_else(|| "none".to_owned(), |ns| figures::time(ns as f64))
 }
 
 fn connections(run: &NamedRun) -> String {

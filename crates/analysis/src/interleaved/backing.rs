@@ -113,7 +113,9 @@ impl KernelShare {
     fn of(slices: &[&Sample]) -> Option<KernelShare> {
         let modes: Vec<CpuByMode> =
             slices.iter().map(|slice| slice.host.server_cpu_by_mode).collect::<Option<_>>()?;
-        let user_ns: u64 = modes.iter().map(|modes| modes.user_ns).sum();
+        let ballast_ns: u64 =
+            slices.iter().filter_map(|slice| slice.host.ballast).map(|ballast| ballast.cpu_ns).sum();
+        let user_ns = modes.iter().map(|modes| modes.user_ns).sum::<u64>().saturating_sub(ballast_ns);
         let system_ns: u64 = modes.iter().map(|modes| modes.system_ns).sum();
         let ticks = (user_ns + system_ns) / TICK_NS;
         if ticks < TICKS_MIN {

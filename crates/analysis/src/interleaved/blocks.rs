@@ -48,7 +48,7 @@ impl<'a> Block<'a> {
     pub(crate) fn requests_per_second(&self) -> f64 {
         metric::per_second(
             self.sum_at_moments(|slice| slice.load.answered_in_window, |moment| -moment.throughput),
-            self.sum(|slice| slice.load.window_ns),
+            self.sum(Sample::answering_ns),
         )
     }
 
@@ -61,7 +61,7 @@ impl<'a> Block<'a> {
     /// As it would be if all slices had stood at moments as good as the block's average.
     pub(crate) fn counted_cpu_ns_per_request(&self) -> f64 {
         metric::cpu_ns_per_request(
-            self.sum(|slice| slice.host.server_cpu_ns),
+            self.sum(Sample::cost_ns),
             self.sum_at_moments(|slice| slice.load.answered, |moment| moment.cost),
         )
     }

@@ -58,7 +58,7 @@ fn cost(block: &Block, point: usize) -> Option<f64> {
     if block.is_uncounted {
         return None;
     }
-    per_answer(block, point, |slice| Some(slice.host.server_cpu_ns)).filter(|ns| *ns >= COST_NS_MIN)
+    per_answer(block, point, |slice| Some(slice.cost_ns())).filter(|ns| *ns >= COST_NS_MIN)
 }
 
 /// The same of what the service works with; absent if that is nothing.

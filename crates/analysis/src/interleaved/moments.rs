@@ -64,14 +64,14 @@ impl Moments {
 /// Answers a second within the window; absent if there was no window.
 pub(super) fn requests_per_second(slice: &Sample) -> Option<f64> {
     let load = &slice.load;
-    (load.window_ns > 0).then(|| metric::per_second(load.answered_in_window as f64, load.window_ns as f64))
+    let answering_ns = slice.answering_ns();
+    (answering_ns > 0).then(|| metric::per_second(load.answered_in_window as f64, answering_ns as f64))
 }
 
 /// CPU time of the service for each answer; absent if there was no answer, or no CPU time was counted.
 pub(super) fn cpu_ns_per_request(slice: &Sample) -> Option<f64> {
-    let (answered, server_cpu_ns) = (slice.load.answered, slice.host.server_cpu_ns);
-    (answered > 0 && server_cpu_ns > 0)
-        .then(|| metric::cpu_ns_per_request(server_cpu_ns as f64, answered as f64))
+    let (answered, cost_ns) = (slice.load.answered, slice.cost_ns());
+    (answered > 0 && cost_ns > 0).then(|| metric::cpu_ns_per_request(cost_ns as f64, answered as f64))
 }
 
 /// The same of what the service works with.

@@ -96,7 +96,7 @@ fn fall(block: &Block) -> Option<f64> {
     let (first, second) = block.slices.split_at(block.slices.len() / 2);
     let cost = |slices: &[&Sample]| {
         let sum = |value: fn(&Sample) -> u64| slices.iter().map(|slice| value(slice)).sum::<u64>() as f64;
-        metric::cpu_ns_per_request(sum(|slice| slice.host.server_cpu_ns), sum(|slice| slice.load.answered))
+        metric::cpu_ns_per_request(sum(Sample::cost_ns), sum(|slice| slice.load.answered))
     };
     let fall = (cost(first) / cost(second)).ln();
     fall.is_finite().then_some(fall)

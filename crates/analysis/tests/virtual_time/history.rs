@@ -41,7 +41,7 @@ fn found(run: &StoredRun) -> Vec<Version> {
 }
 
 fn changes(versions: &[Version]) -> Vec<&str> {
-    versions.iter().filter(|version| version.is_change()).map(|version| version.label.as_str()).collect()
+    versions.iter().filter(|version| version.is_change).map(|version| version.label.as_str()).collect()
 }
 
 #[test]

@@ -14,6 +14,7 @@ use tare_load::{Clock, Failure, Load, Monotonic, RunReport, Tally, Waiting};
 
 use super::{
     Bench,
+    ballast::BallastCount,
     loaded::{Due, Loaded},
     loader::Loader,
     others::Pause,
@@ -43,6 +44,7 @@ struct Before {
     throttled_ns: Option<u64>,
     context_switches: Option<u64>,
     waited_ns: Option<u64>,
+    ballast_ns: Option<u64>,
 }
 
 impl Bench<'_> {
@@ -84,7 +86,10 @@ impl Bench<'_> {
         running.is_hung = hung.is_some();
         let load = LoadResult { seconds: watch.into_seconds(), ..LoadResult::of(report, &self.asked) };
         let others = pause.map(|pause| self.others(running, &pause)).transpose()?.flatten();
-        let host = HostUsage { backing, others, ..host };
+        let threads = self.plan.service_settings(running.slot.row, point).threads;
+        let carried = running.ballast.as_ref().zip(before.ballast_ns);
+        let ballast = carried.map(|(ballast, ns)| ballast.since(ns, threads, &load)).transpose()?;
+        let host = HostUsage { ballast, backing, others, ..host };
         let outcome = hung.map_or(Outcome::Measured, Outcome::Hung);
         let (aside, fleet) = (running.aside.take(), loaded.fleet_sample());
         Ok(Sample { outcome, load, host, aside, fleet, ..Sample::default() })
@@ -140,6 +145,7 @@ impl Bench<'_> {
             throttled_ns: running.throttle.ns(),
             context_switches: process.context_switches(),
             waited_ns: process.waited_ns(),
+            ballast_ns: running.ballast.as_ref().map(BallastCount::cpu_ns).transpose()?,
         })
     }
 

@@ -3,6 +3,7 @@
 mod account;
 mod aside;
 mod backing;
+mod ballast;
 mod connections;
 mod fleet;
 mod fleet_jobs;

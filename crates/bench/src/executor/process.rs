@@ -16,7 +16,12 @@ use tare_service::{
     verify,
 };
 
-use super::{Bench, account::Account, network::Network};
+use super::{
+    Bench,
+    account::Account,
+    ballast::{BallastCount, carried_by},
+    network::Network,
+};
 use crate::{
     experiment::ConnectionUse,
     folder,
@@ -43,6 +48,7 @@ pub(super) struct Running {
     pub network: Network,
     pub ready: Ready,
     pub throttle: Throttle,
+    pub ballast: Option<BallastCount>,
     /// With the connections of one load.
     pub generator: Generator,
     /// When a load over them ended last.
@@ -185,9 +191,10 @@ impl Bench<'_> {
             sandbox: &self.sandbox,
         };
         let folder = folder::service_folder(&self.run, &row.label);
-        let mut ready = network.at_the_service(|| {
-            launch::launch(&self.services[slot.row], &settings, self.supervisor, &folder, stem)
-        })??;
+        let ballast = row.ballast_ns.map(|ns_each| BallastCount::new(ns_each, &folder, stem)).transpose()?;
+        let service = carried_by(&self.services[slot.row], ballast.as_ref());
+        let mut ready = network
+            .at_the_service(|| launch::launch(&service, &settings, self.supervisor, &folder, stem))??;
         // What was asked until it was ready is of no load.
         network
             .at_the_service(|| ready.backing.take_counts())?
@@ -203,6 +210,7 @@ impl Bench<'_> {
             network,
             ready,
             throttle,
+            ballast,
             generator,
             asked_ns,
             latency,
@@ -281,6 +289,9 @@ impl Bench<'_> {
         let ready = running.ready;
         let end = running.network.at_the_service(|| ready.process.stop(GRACE))?;
         self.drop_silent_logs(row, &stem);
+        if let Some(ballast) = &running.ballast {
+            ballast.forget();
+        }
         match end {
             End::ExitedBefore { .. } | End::Unstoppable { .. } => Err(RowFailure(end.to_string()).into()),
             end if end.is_clean() => Ok(facts),

@@ -42,7 +42,7 @@ impl Plan {
                 spread: None,
             }),
             until: Until::Budget,
-            rows: rows.iter().map(PlannedRow::new).collect(),
+            rows: rows.iter().map(PlannedRow::with_ballast).collect(),
             points,
             publication: Publication::default(),
         };

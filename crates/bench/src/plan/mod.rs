@@ -130,6 +130,11 @@ impl Plan {
         self.reference.as_deref().unwrap_or_default()
     }
 
+    /// How long the reference spins at each request, beside its work; absent if it does not.
+    pub fn reference_ballast_ns(&self) -> Option<u64> {
+        self.rows.iter().find(|row| self.is_reference(&row.label))?.ballast_ns
+    }
+
     /// The contract of an interleaved experiment, which has one.
     pub fn contract(&self) -> &str {
         &self.points[0].contract

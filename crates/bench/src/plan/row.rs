@@ -16,6 +16,10 @@ use tare_service::{
     protocol::{self, as_word},
 };
 
+/// Ballast of the reference: about what it costs itself, so that the generator has time to spare beside it as it has beside any
+/// service.
+const BALLAST_NS: u64 = 5_000;
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlannedRow {
     /// Unique within the run.
@@ -58,6 +62,9 @@ pub struct PlannedRow {
     /// What it was found to be, if it ran already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub running: Option<RunningServer>,
+    /// How long the built-in raw socket spins at each request. What that takes is in no figure. Absent if it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ballast_ns: Option<u64>,
     /// Which revision of a service it is, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<RevisionOf>,
@@ -151,8 +158,15 @@ impl PlannedRow {
             pinning: None,
             counted: Counted::default(),
             running: service.running.as_ref().map(RunningServer::of),
+            ballast_ns: None,
             revision: service.revision.clone(),
         }
+    }
+
+    /// The same, with ballast if it is the built-in raw socket.
+    pub(super) fn with_ballast(row: &Row) -> PlannedRow {
+        let ballast_ns = row.service.is_built_in.then_some(BALLAST_NS);
+        PlannedRow { ballast_ns, ..PlannedRow::new(row) }
     }
 
     /// Whether it ran before, and will run on.

@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use tare_host::cpus::Pinning;
 use tare_service::{catalogue::Row, settings::ServiceSettings};
 
-use super::{Blocks, GROUP_MAX, Order, Plan, until::Until};
+use super::{Blocks, GROUP_MAX, Order, Plan, PlannedRow, until::Until};
 use crate::{
     experiment::{Experiment, LatencySetting, LoadSetting, Rate, ScheduleSetting},
     slo::{Slo, SloPlan},
@@ -45,6 +45,7 @@ impl Plan {
     /// The plan of a search over `rows`, nothing built yet.
     pub fn search(setting: &SearchSetting, rows: &[Row], seed: u64, pinning: Pinning) -> Plan {
         let plan = Plan::interleaved(&setting.experiment(), rows, seed, pinning);
+        let rows = rows.iter().map(PlannedRow::new).collect();
         let blocks = Blocks { group_max: GROUP_MAX, per_start_max: 1, ..plan.blocks().clone() };
         let slo = SloPlan {
             slo: setting.slo.clone(),
@@ -53,8 +54,8 @@ impl Plan {
             lag_ns_max: setting.lag_max.as_nanos() as u64,
             at_least: setting.at_least,
         };
-        // Rows are not related to one another: a row that is left alone goes on alone.
-        Plan { reference: None, order: Order::Interleaved(blocks), until: Until::Search(slo), ..plan }
+        // Rows are not related to one another: none has ballast, and a row that is left alone goes on alone.
+        Plan { reference: None, order: Order::Interleaved(blocks), until: Until::Search(slo), rows, ..plan }
     }
 
     /// The plan of a search in which stored ones took this many windows for each that counted.

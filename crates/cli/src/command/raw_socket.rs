@@ -8,7 +8,7 @@ use std::{
 use anyhow::Context;
 use tare_service::{
     contract::{self, Contract},
-    raw_socket::{RawServer, faults::Fault, variables},
+    raw_socket::{Ballast, RawServer, faults::Fault, variables},
 };
 
 use crate::{exit::Outcome, output::print, workspace::Global};
@@ -54,6 +54,12 @@ pub(crate) struct Args {
     /// At the end, append to this file what the fault added to requests, as a line of JSON
     #[arg(long, hide = true, value_name = "FILE")]
     added: Option<PathBuf>,
+    /// Spin for this number of nanoseconds at each request, as the reference of an experiment does
+    #[arg(long, hide = true, value_name = "NS", requires = "ballast_count")]
+    ballast_ns: Option<u64>,
+    /// Where that is counted
+    #[arg(long, hide = true, value_name = "FILE")]
+    ballast_count: Option<PathBuf>,
     /// Print the version
     #[arg(long)]
     version: bool,
@@ -71,6 +77,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         .with_context(|| format!("the raw socket cannot serve contract \"{}\"", contract.name))?;
     let port = args.port.context("no port")?;
     let stop = signals::listen()?;
+    let ballast = args.ballast_ns.zip(args.ballast_count).map(|(ns, count)| Ballast { ns, count });
     let server = RawServer {
         address: args.address,
         port,
@@ -79,6 +86,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         version,
         identity: identity.as_ref(),
         fault: args.misbehave.as_ref(),
+        ballast: ballast.as_ref(),
     };
     let added = server.run(&stop).with_context(|| format!("cannot serve on {}:{port}", args.address))?;
     if let Some(file) = &args.added {

@@ -50,6 +50,9 @@ pub struct Service {
     #[serde(default)]
     pub not_offered: Vec<NotOffered>,
     pub style: Style,
+    /// Whether it is the built-in raw socket, or one with a fault, which can carry ballast.
+    #[serde(skip)]
+    pub is_built_in: bool,
     /// How to read the framework's version out of the build.
     pub version: Version,
     #[serde(default)]

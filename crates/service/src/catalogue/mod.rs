@@ -309,6 +309,7 @@ fn built_in_raw_socket(root: &Path, raw_socket: RawSocket) -> Service {
         protocols: offered::all(),
         tls: true,
         style: Style::RawSocket,
+        is_built_in: true,
         version: Version { command: vec![tare, "raw-socket".to_owned(), "--version".to_owned()] },
         run,
         folder: root.to_owned(),

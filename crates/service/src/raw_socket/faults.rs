@@ -187,9 +187,9 @@ pub(super) struct Faulty {
 
 impl Faulty {
     /// What a slower one adds comes to `all` at its end.
-    pub(super) fn new(fault: Fault, all: AllAdded) -> Faulty {
+    pub(super) fn new(fault: Fault, ballast_ns: u64, all: AllAdded) -> Faulty {
         let slowness = match fault {
-            Fault::Slower(share) => Some(Slowness::new(share, all)),
+            Fault::Slower(share) => Some(Slowness::new(share, ballast_ns, all)),
             _ => None,
         };
         Faulty { fault, slowness, requests: 0, answer: Vec::new() }
@@ -299,7 +299,7 @@ mod tests {
     const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok";
 
     fn server(fault: &str) -> Faulty {
-        Faulty::new(fault.parse().unwrap(), AllAdded::default())
+        Faulty::new(fault.parse().unwrap(), 0, AllAdded::default())
     }
 
     fn asked(server: &mut Faulty, path: &str) -> (String, bool) {

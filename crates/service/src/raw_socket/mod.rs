@@ -5,6 +5,7 @@
 //! It is the same over HTTP/2 and over TLS, each as far as it must be: see [`http2`] and [`tls`].
 
 mod added;
+mod ballast;
 pub mod faults;
 mod heads;
 mod http1;
@@ -28,9 +29,11 @@ use rustls::ServerConfig;
 
 pub use self::{
     added::Added,
+    ballast::Ballast,
     tls::{IdentityError, ServerIdentity},
 };
 use self::{
+    ballast::Hold,
     faults::{Fault, Faulty},
     http1::Http1,
     http2::{Choice, Http2, Turn},
@@ -75,6 +78,8 @@ pub struct RawServer<'a> {
     pub identity: Option<&'a ServerIdentity>,
     /// For trials of the instrument.
     pub fault: Option<&'a Fault>,
+    /// What is carried besides, in an experiment.
+    pub ballast: Option<&'a Ballast>,
 }
 
 impl RawServer<'_> {
@@ -86,16 +91,32 @@ impl RawServer<'_> {
     pub fn run(&self, stop: &AtomicBool) -> io::Result<Added> {
         let added = AllAdded::default();
         let Some(fault) = self.fault else {
-            self.run_with(|| Plain, stop)?;
+            self.with_ballast(|| Plain, stop)?;
             return Ok(Added::default());
         };
         if !fault.is_of(self.version, self.identity.is_some()) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the fault is none of this protocol"));
         }
         fault.begin()?;
-        self.run_with(|| Faulty::new(fault.clone(), Arc::clone(&added)), stop)?;
+        self.with_ballast(
+            || Faulty::new(fault.clone(), self.ballast.map_or(0, |ballast| ballast.ns), Arc::clone(&added)),
+            stop,
+        )?;
         let added = *added.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(added)
+    }
+
+    fn with_ballast<B>(&self, behaviour: impl Fn() -> B + Sync, stop: &AtomicBool) -> io::Result<()>
+    where
+        B: http1::Behaviour + http2::StreamBehaviour,
+    {
+        match self.ballast {
+            None => self.run_with(behaviour, stop),
+            Some(ballast) => {
+                let hold = Hold::new(ballast, self.threads)?;
+                self.run_with(|| hold.load(behaviour()), stop)
+            }
+        }
     }
 
     /// Generic, so that the raw socket pays nothing for the faults of the others.
@@ -151,7 +172,8 @@ impl RawServer<'_> {
 pub fn serve(port: u16, threads: usize, response: &[u8], stop: &AtomicBool) -> io::Result<()> {
     let version = RawVersion::Http1;
     let address = Ipv4Addr::LOCALHOST;
-    RawServer { address, port, threads, response, version, identity: None, fault: None }.run(stop)?;
+    RawServer { address, port, threads, response, version, identity: None, fault: None, ballast: None }
+        .run(stop)?;
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use std::{
 
 use rustix::time::{ClockId, clock_gettime};
 
-use super::added::Added;
+use super::{added::Added, ballast::clock_ns};
 
 /// Requests that are not measured: the first ones find cold caches and connections that are still being opened.
 const SKIPPED: u64 = 2_000;
@@ -24,8 +24,6 @@ const SPANS: usize = 9;
 /// Steps of the busy loop that are measured after each span. Its cost is the median as well and from the same time, not
 /// the least that it can be: a busy neighbour on the same core makes requests and loop dearer alike.
 const STEPS: u64 = 20_000;
-/// Readings of the clock that are measured at once.
-const READINGS: u64 = 100;
 /// A loop that takes more than this many times as long as it should was interrupted, if it also takes more than [`INTERRUPT_NS`].
 const INTERRUPTED: u64 = 4;
 const INTERRUPT_NS: u64 = 2_000;
@@ -37,6 +35,8 @@ pub(super) type AllAdded = Arc<Mutex<Added>>;
 #[derive(Debug)]
 pub(super) struct Slowness {
     share: f64,
+    /// Ballast of each request, which is no part of its cost.
+    ballast_ns: u64,
     requests: u64,
     span_began_ns: u64,
     costs_ns: Vec<u64>,
@@ -65,9 +65,10 @@ impl Drop for Slowness {
 
 impl Slowness {
     /// `share` 0.03 makes each request cost 3% more.
-    pub(super) fn new(share: f64, all: AllAdded) -> Slowness {
+    pub(super) fn new(share: f64, ballast_ns: u64, all: AllAdded) -> Slowness {
         Slowness {
             share,
+            ballast_ns,
             requests: 0,
             span_began_ns: 0,
             costs_ns: Vec::with_capacity(SPANS),
@@ -102,7 +103,7 @@ impl Slowness {
             self.loops_ns.push(thread_cpu_ns() - now_ns);
         }
         if self.costs_ns.len() == SPANS {
-            let cost_ns = median(&mut self.costs_ns) / SPAN as f64;
+            let cost_ns = (median(&mut self.costs_ns) / SPAN as f64 - self.ballast_ns as f64).max(0.0);
             let step_ns = median(&mut self.loops_ns).max(1.0) / STEPS as f64;
             let (added_ns, clock_ns) = (self.share * cost_ns, clock_ns());
             let steps = ((added_ns - 2.0 * clock_ns).max(0.0) / step_ns).round() as u64;
@@ -123,18 +124,6 @@ impl Weight {
     }
 }
 
-/// What one reading of the clock takes: the median of some hundreds, one of which may have been interrupted.
-fn clock_ns() -> f64 {
-    let hundred = |_| {
-        let began = Instant::now();
-        (1..READINGS).for_each(|_| {
-            black_box(Instant::now());
-        });
-        began.elapsed().as_nanos() as u64
-    };
-    median(&mut (0..SPANS).map(hundred).collect::<Vec<u64>>()) / READINGS as f64
-}
-
 fn median(values: &mut [u64]) -> f64 {
     values.sort_unstable();
     values[values.len() / 2] as f64
@@ -148,7 +137,7 @@ fn burn(steps: u64) {
     }
 }
 
-fn thread_cpu_ns() -> u64 {
+pub(super) fn thread_cpu_ns() -> u64 {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
 }
@@ -160,7 +149,7 @@ mod tests {
     /// With `requests` requests after its cost is known, and what they took by the clock of this thread.
     fn slowed(share: f64, requests: u64) -> (Added, u64) {
         let all = AllAdded::default();
-        let mut slowness = Slowness::new(share, Arc::clone(&all));
+        let mut slowness = Slowness::new(share, 0, Arc::clone(&all));
         (0..SKIPPED + SPAN * SPANS as u64).for_each(|_| {
             burn(1_000);
             slowness.one_more();
@@ -175,7 +164,7 @@ mod tests {
     #[test]
     fn nothing_is_added_before_the_cost_is_known() {
         let all = AllAdded::default();
-        let mut slowness = Slowness::new(1e-9, Arc::clone(&all));
+        let mut slowness = Slowness::new(1e-9, 0, Arc::clone(&all));
         let needed = SKIPPED + SPAN * SPANS as u64;
         (1..needed).for_each(|_| slowness.one_more());
         assert_eq!(slowness.costs_ns.len(), SPANS - 1);
@@ -200,7 +189,7 @@ mod tests {
     fn what_threads_added_is_added_up() {
         let all = AllAdded::default();
         for ns in [3, 4] {
-            let mut slowness = Slowness::new(0.1, Arc::clone(&all));
+            let mut slowness = Slowness::new(0.1, 0, Arc::clone(&all));
             slowness.added = Added { requests: 2, ns };
         }
         assert_eq!(*all.lock().unwrap(), Added { requests: 4, ns: 7 });

@@ -161,7 +161,7 @@ fn facts(kept: &StoredRun, report: &Report, about: Option<&About>) -> Vec<Fact> 
     let own = [
         Fact::new("Load", &report.load).brief(),
         Fact::new("Contract", plan.contract()),
-        Fact::new("Reference", plan.reference.as_deref().unwrap_or("none")),
+        Fact::new("Reference", reference(plan)),
         Fact::new("Blocks", report.blocks.to_string()).brief(),
         Fact::new("Took", format!("{took}{ending}")).brief(),
     ];
@@ -169,6 +169,17 @@ fn facts(kept: &StoredRun, report: &Report, about: Option<&About>) -> Vec<Fact> 
         .chain(agents::fact(kept))
         .chain(environment::facts(kept, about, || words_of(plan)))
         .collect()
+}
+
+fn reference(plan: &Plan) -> String {
+    let label = plan.reference.as_deref().unwrap_or("none");
+    match plan.reference_ballast_ns() {
+        Some(ns) => format!(
+            "{label}, with {} of ballast in each request, which is in no figure",
+            figures::time(ns as f64)
+        ),
+        None => label.to_owned(),
+    }
 }
 
 /// As far as a plan says: not what was compared, nor what was searched for.

@@ -77,7 +77,8 @@ impl Peer {
     }
 
     fn faulty(response: &[u8], fault: &str) -> Peer {
-        let http2 = Http2::new(response, Faulty::new(fault.parse().unwrap(), AllAdded::default())).unwrap();
+        let http2 =
+            Http2::new(response, Faulty::new(fault.parse().unwrap(), 0, AllAdded::default())).unwrap();
         let session = http2.open().unwrap();
         let mut peer = Peer { http2, session, out: Vec::new() };
         let greeting = peer.takes(&[PREFACE, &frame(SETTINGS, 0, 0, b"")].concat());
@@ -169,7 +170,7 @@ fn settings_and_pings_are_acknowledged_and_the_rest_is_passed_over() {
 fn what_does_not_begin_as_http2_is_closed_without_a_word() {
     for bytes in [&b"GET / HTTP/1.1\r\n\r\n"[..], b"PRI * HTTP/1.1\r\n", b"\x16\x03\x01"] {
         let http2 =
-            Http2::new(RESPONSE, Faulty::new("slower=1%".parse().unwrap(), AllAdded::default())).unwrap();
+            Http2::new(RESPONSE, Faulty::new("slower=1%".parse().unwrap(), 0, AllAdded::default())).unwrap();
         let mut peer = Peer { session: http2.open().unwrap(), http2, out: Vec::new() };
         assert_eq!(peer.reply(bytes), (vec![], false));
     }

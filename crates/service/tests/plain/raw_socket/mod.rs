@@ -39,7 +39,16 @@ impl Trial<'_> {
         let fault = (!self.fault.is_empty()).then(|| self.fault.parse().unwrap());
         let (version, identity, fault) = (self.version, identity.as_ref(), fault.as_ref());
         let address = Ipv4Addr::LOCALHOST;
-        let server = RawServer { address, port, threads: 2, response: &response, version, identity, fault };
+        let server = RawServer {
+            address,
+            port,
+            threads: 2,
+            response: &response,
+            version,
+            identity,
+            fault,
+            ballast: None,
+        };
         std::thread::scope(|scope| {
             let serving = scope.spawn(|| server.run(&stop));
             // Also if the test panics: the scope waits for the server.
